@@ -1,0 +1,8 @@
+class Program_weight_tensor_meta_x_5:
+	name = "in_0"
+	original_name = "x_5"
+	shape = [2, 16, 256]
+	dtype = "torch.float32"
+	device = "cpu"
+	mean = -0.050
+	std = 0.893

@@ -1,0 +1,70 @@
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+namespace passnet {
+
+std::string_view code_name(Code code) {
+  switch (code) {
+    case Code::io: return "io";
+    case Code::limit: return "limit";
+    case Code::syntax: return "syntax";
+    case Code::unsupported: return "unsupported";
+    case Code::name: return "name";
+    case Code::graph: return "graph";
+    case Code::meta: return "meta";
+    case Code::op: return "op";
+    case Code::argument: return "argument";
+    case Code::run: return "run";
+    case Code::environment: return "environment";
+    case Code::internal: return "internal";
+  }
+  return "internal";
+}
+
+Kind code_kind(Code code) {
+  switch (code) {
+    case Code::environment: return Kind::environment;
+    case Code::internal: return Kind::bug;
+    default: return Kind::input;
+  }
+}
+
+std::string error_line(const Error& error) {
+  const Where& w = error.where;
+  std::string place = w.file;
+  if (w.line != 0) place += fmt::format("{}{}", place.empty() ? "line " : ":", w.line);
+  if (w.line != 0 && w.column != 0) place += fmt::format(":{}", w.column);
+  if (!place.empty()) place += ": ";
+  return fmt::format("{}error[{}]: {}", place, code_name(error.code), error.message);
+}
+
+namespace {
+
+// The part of a long line around the column, and the caret's offset in it. Bytes that a terminal would act on are dots.
+std::pair<std::string, std::size_t> excerpt(const std::string& line, std::size_t column) {
+  constexpr std::size_t kBefore = 80, kAfter = 40;
+  const std::size_t at = column == 0 ? 0 : std::min(column - 1, line.size());
+  const std::size_t begin = at > kBefore ? at - kBefore : 0;
+  std::string out = line.substr(begin, kBefore + kAfter);
+  for (char& c : out) {
+    if (c == '\t') c = ' ';
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '.';
+  }
+  return {std::move(out), at - begin};
+}
+
+}  // namespace
+
+std::string error_text(const Error& error) {
+  std::string out = error_line(error);
+  if (error.where.line != 0 && !error.where.text.empty()) {
+    const auto [line, caret] = excerpt(error.where.text, error.where.column);
+    out += fmt::format("\n{:5} | {}", error.where.line, line);
+    if (error.where.column != 0) out += fmt::format("\n      | {}^", std::string(caret, ' '));
+  }
+  for (const std::string& note : error.notes) out += "\n  note: " + note;
+  return out;
+}
+
+}  // namespace passnet

@@ -1,0 +1,84 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "base/text.h"
+
+namespace passnet {
+
+namespace {
+
+Error io_error(const std::string& path, std::string what) { return {Code::io, {path, 0, 0, {}}, std::move(what), {}}; }
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+}  // namespace
+
+bool file_exists(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0;
+}
+
+Result<std::string> file_read(const std::string& path, std::size_t limit) {
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.fd < 0) return io_error(path, fmt::format("cannot open: {}", std::strerror(errno)));
+  struct stat info {};
+  if (::fstat(file.fd, &info) != 0) return io_error(path, fmt::format("cannot stat: {}", std::strerror(errno)));
+  if (!S_ISREG(info.st_mode)) return io_error(path, "not a regular file");
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (size > limit) return Error{Code::limit, {path, 0, 0, {}}, fmt::format("file of {} bytes; the limit is {}", size, limit), {}};
+  std::string out(size, '\0');
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t n = ::read(file.fd, out.data() + done, size - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return io_error(path, fmt::format("cannot read: {}", std::strerror(errno)));
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  out.resize(done);
+  return out;
+}
+
+Result<std::monostate> file_write(const std::string& path, std::string_view bytes) {
+  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  {
+    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    out.flush();
+    if (!out) {
+      std::error_code ignored;
+      std::filesystem::remove(temporary, ignored);
+      return io_error(path, "cannot write");
+    }
+  }
+  std::error_code code;
+  std::filesystem::rename(temporary, path, code);
+  if (code) return io_error(path, fmt::format("cannot rename: {}", code.message()));
+  return std::monostate{};
+}
+
+Result<std::vector<std::string>> file_read_list(const std::string& path) {
+  auto text = file_read(path);
+  if (!text) return std::move(text.error());
+  std::vector<std::string> out;
+  for (const std::string_view line : text_lines(*text)) {
+    const std::string_view entry = text_trim(line);
+    if (!entry.empty() && entry.front() != '#') out.emplace_back(entry);
+  }
+  return out;
+}
+
+}  // namespace passnet

@@ -1,0 +1,27 @@
+// Small text tools: splitting, Python's spelling of literals, and nearest names for error messages.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace passnet {
+
+std::string_view text_trim(std::string_view text);
+std::vector<std::string_view> text_lines(std::string_view text);
+std::vector<std::string_view> text_split(std::string_view text, char separator);
+std::string text_join(std::span<const std::string> parts, std::string_view separator);
+
+// repr() of a float: the shortest digits that read back, always with '.', 'e', 'inf' or 'nan' in it.
+std::string python_float(double value);
+// repr() of a str.
+std::string python_string(std::string_view text);
+// json.dumps() of a str (ASCII only; invalid UTF-8 becomes U+FFFD).
+std::string json_string(std::string_view text);
+
+// The best of `known` within a third of the name's length, nearest first, at most `count`.
+std::vector<std::string> text_nearest(std::string_view name, std::span<const std::string_view> known,
+                                      std::size_t count = 3);
+
+}  // namespace passnet

@@ -1,0 +1,188 @@
+// The syntax tree of the Python subset: one grammar for graphs, metas, passes and kernels.
+//
+// Nodes live in the Module's arena and never move; `Expr` and `Stmt` are plain data with a kind. Texts are views into the
+// source or the arena. Every node knows the line and column (from 1) of its first character.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace passnet::py {
+
+struct Place {
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+};
+
+enum class ExprKind : std::uint8_t {
+  name,         // text
+  none,         //
+  boolean,      // integer is 0 or 1
+  integer,      // integer
+  real,         // real
+  imaginary,    // real
+  string,       // text, decoded; bytes literals are refused
+  fstring,      // items: string | field
+  field,        // f-string field: items = value [format: fstring]; text = conversion ("", "r", "s", "a") or "=" form
+  ellipsis,     //
+  tuple,        // items
+  list,         // items
+  set,          // items
+  dict,         // items = key, value, key, value, ...; a null key is `**value`
+  unary,        // op, items = operand
+  binary,       // op, items = left, right
+  logic,        // op (and_, or_), items = operands
+  compare,      // ops, items = left, right, right, ...
+  call,         // items = callee, positional...; keywords
+  attribute,    // items = object; text
+  subscript,    // items = object, index
+  slice,        // items = lower, upper, step; each may be null
+  lambda,       // parameters, items = body
+  conditional,  // items = test, then, else
+  list_comp,    // items = element; clauses
+  set_comp,     // items = element; clauses
+  dict_comp,    // items = key, value; clauses
+  generator,    // items = element; clauses
+  starred,      // items = value
+  named,        // items = target name, value (x := y)
+};
+
+enum class Op : std::uint8_t {
+  none, add, sub, mul, div, floor_div, mod, pow, mat_mul, bit_and, bit_or, bit_xor, shift_left, shift_right,
+  neg, pos, invert, not_, and_, or_, lt, le, gt, ge, eq, ne, is, is_not, in, not_in,
+};
+std::string_view op_text(Op op);
+
+struct Expr;
+struct Stmt;
+
+struct Keyword {  // name=value in a call; an empty name is **value
+  std::string_view name;
+  const Expr* value;
+  Place place;
+};
+
+enum class ParameterKind : std::uint8_t { normal, var_positional, var_keyword };
+
+struct Parameter {
+  std::string_view name;
+  const Expr* annotation;  // may be null
+  const Expr* default_value;
+  ParameterKind kind;
+  bool keyword_only;
+  Place place;
+};
+
+struct Clause {  // for target in iterable if condition...
+  const Expr* target;
+  const Expr* iterable;
+  std::span<const Expr* const> conditions;
+};
+
+struct Expr {
+  ExprKind kind = ExprKind::none;
+  Op op = Op::none;
+  bool parenthesised = false;  // a tuple written with its own brackets
+  std::uint16_t height = 1;    // of the tree below, so that whoever recurses knows a bound (kHeightLimit)
+  Place place;
+  std::string_view text;
+  union {
+    std::int64_t integer = 0;
+    double real;
+  };
+  std::span<const Expr* const> items;
+  std::span<const Keyword> keywords;
+  std::span<const Parameter> parameters;
+  std::span<const Clause> clauses;
+  std::span<const Op> ops;
+};
+
+enum class StmtKind : std::uint8_t {
+  expression,      // value
+  assign,          // targets = value
+  annotated,       // targets[0] : annotation [= value]
+  augmented,       // targets[0] op= value
+  return_,         // [value]
+  if_,             // value, body, orelse
+  for_,            // targets[0] in value, body, orelse
+  while_,          // value, body, orelse
+  function,        // name, parameters, decorators, [annotation], body
+  class_,          // name, bases in targets, keywords, decorators, body
+  import,          // aliases
+  import_from,     // name = module, level, aliases ("*" for all)
+  pass,            //
+  break_,          //
+  continue_,       //
+  raise,           // [value] [cause in annotation]
+  assert_,         // value, [message in annotation]
+  delete_,         // targets
+  global,          // aliases (names only)
+  nonlocal,        // aliases (names only)
+  with,            // aliases unused; targets = contexts and `as` targets in pairs (second may be null), body
+  try_,            // body, handlers, orelse, final_body
+};
+
+struct Alias {  // import a.b as c
+  std::string_view name;
+  std::string_view as;  // empty where not renamed
+  Place place;
+};
+
+struct Handler {  // except type as name: body
+  const Expr* type;
+  std::string_view name;
+  std::span<const Stmt* const> body;
+  Place place;
+};
+
+struct Stmt {
+  StmtKind kind = StmtKind::pass;
+  Op op = Op::none;
+  std::uint32_t level = 0;
+  Place place;
+  std::string_view name;
+  const Expr* value = nullptr;
+  const Expr* annotation = nullptr;
+  std::span<const Expr* const> targets;
+  std::span<const Keyword> keywords;
+  std::span<const Parameter> parameters;
+  std::span<const Expr* const> decorators;
+  std::span<const Alias> aliases;
+  std::span<const Handler> handlers;
+  std::span<const Stmt* const> body;
+  std::span<const Stmt* const> orelse;
+  std::span<const Stmt* const> final_body;
+};
+
+// A parsed file. Owns its text and its tree; moving it keeps both in place.
+class Module {
+ public:
+  Module(std::string file, std::string source);
+
+  const std::string& file() const { return state_->file; }
+  std::string_view source() const { return state_->source; }
+  std::span<const Stmt* const> body() const { return state_->body; }
+  // The place as an error's `where`, with the line's text.
+  Where where(Place place) const;
+
+ private:
+  friend class Parser;
+  struct State {
+    std::string file;
+    std::string source;
+    std::pmr::monotonic_buffer_resource arena;
+    std::span<const Stmt* const> body;
+  };
+  std::unique_ptr<State> state_;
+};
+
+// The dotted text of a name or of attributes of a name ("torch.nn.functional"), or "" for any other expression.
+std::string dotted_name(const Expr& expr);
+
+}  // namespace passnet::py
