@@ -1,0 +1,89 @@
+#include "fx/folder.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "fx/builder.h"
+#include "py/parser.h"
+
+namespace passnet {
+
+namespace {
+
+const py::Stmt& find_forward(const py::Module& module) {
+  const py::Stmt* cls = nullptr;
+  for (const py::Stmt* s : module.body()) {
+    if (s->kind == py::StmtKind::class_ && s->name == "GraphModule") cls = s;
+  }
+  if (cls == nullptr)
+    fail({Code::graph, {module.file(), 0, 0, {}}, "no 'class GraphModule'", {"model.py holds one class GraphModule(torch.nn.Module) with a forward"}});
+  const py::Stmt* forward = nullptr;
+  for (const py::Stmt* s : cls->body) {
+    if (s->kind == py::StmtKind::function && s->name == "forward") forward = s;
+    else if (s->kind == py::StmtKind::function)
+      fail({Code::unsupported, module.where(s->place), fmt::format("method '{}' of GraphModule", s->name), {"a graph has a forward and nothing else; weights are its parameters"}});
+  }
+  if (forward == nullptr) fail({Code::graph, module.where(cls->place), "GraphModule has no forward", {}});
+  return *forward;
+}
+
+// The metas' order of precedence is the original's: a later file, and a later class, replaces an earlier one of that name.
+void bind_inputs(GraphFolder& folder) {
+  std::unordered_map<std::string_view, std::int32_t> by_name;
+  for (std::size_t i = 0; i < folder.metas.size(); ++i) by_name[folder.metas[i].name] = static_cast<std::int32_t>(i);
+  for (const Node& node : folder.graph.nodes) {
+    if (node.kind != NodeKind::placeholder) break;
+    const auto it = by_name.find(node.name);
+    if (it == by_name.end()) {
+      std::vector<std::string_view> known;
+      for (const auto& [name, index] : by_name) known.push_back(name);
+      const auto nearest = text_nearest(node.name, known, 1);
+      fail({Code::meta, {folder.graph.file, node.line, node.column, {}}, fmt::format("no meta for input '{}'", node.name),
+            {nearest.empty() ? "weight_meta.py or input_meta.py needs a class with this name" : fmt::format("there is one for '{}'", nearest[0])}});
+    }
+    folder.inputs.push_back(it->second);
+  }
+}
+
+}  // namespace
+
+Result<Graph> read_model(std::string file, std::string source) {
+  auto module = py::parse(std::move(file), std::move(source));
+  if (!module) return std::move(module.error());
+  return guarded([&] {
+    ImportScope scope;
+    for (const py::Stmt* s : module->body()) scope.add(*s);
+    return build_graph(*module, find_forward(*module), scope).take();
+  });
+}
+
+Result<GraphFolder> read_graph_folder(const std::string& path, ReadOptions options) {
+  return guarded([&] {
+    GraphFolder out;
+    out.path = path;
+    const std::string prefix = path.ends_with('/') ? path : path + "/";
+    std::string source = file_read(prefix + "model.py").take();
+    if (options.source_hash) out.source_hash = sha256_hex(source);
+    out.graph = read_model(prefix + "model.py", std::move(source)).take();
+    graph_verify(out.graph).take();
+    if (!options.metas) return out;
+    for (const char* name : {"weight_meta.py", "input_meta.py"}) {
+      const std::string file = prefix + name;
+      auto text = file_read(file);
+      if (!text) {
+        if (file_exists(file)) fail(std::move(text.error()));
+        continue;
+      }
+      std::vector<TensorMeta> metas = read_metas(file, std::move(*text)).take();
+      std::move(metas.begin(), metas.end(), std::back_inserter(out.metas));
+    }
+    bind_inputs(out);
+    return out;
+  });
+}
+
+}  // namespace passnet

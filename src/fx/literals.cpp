@@ -1,0 +1,98 @@
+#include "fx/literals.h"
+
+#include <cmath>
+#include <limits>
+
+namespace passnet {
+
+namespace {
+
+double as_real(const Value& v) { return v.kind == ValueKind::real ? v.real : static_cast<double>(v.integer); }
+bool is_integer(const Value& v) { return v.kind == ValueKind::integer || v.kind == ValueKind::boolean; }
+
+std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
+
+// Integers as Python has them, where the result fits; nullopt where it does not, or is no integer.
+std::optional<Value> fold_integers(py::Op op, std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  const bool smallest = a == std::numeric_limits<std::int64_t>::min() && b == -1;
+  switch (op) {
+    case py::Op::add: return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(Value::of(out));
+    case py::Op::sub: return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(Value::of(out));
+    case py::Op::mul: return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(Value::of(out));
+    case py::Op::floor_div: return b == 0 || smallest ? std::nullopt : std::optional(Value::of(floor_div(a, b)));
+    case py::Op::mod: return b == 0 || smallest ? std::nullopt : std::optional(Value::of(a - floor_div(a, b) * b));
+    case py::Op::bit_and: return Value::of(a & b);
+    case py::Op::bit_or: return Value::of(a | b);
+    case py::Op::bit_xor: return Value::of(a ^ b);
+    case py::Op::shift_right: return b < 0 ? std::nullopt : std::optional(Value::of(a >> std::min<std::int64_t>(b, 63)));
+    case py::Op::shift_left: return b < 0 || b > 62 || std::abs(a) > (std::int64_t{1} << (62 - b)) ? std::nullopt : std::optional(Value::of(a * (std::int64_t{1} << b)));
+    case py::Op::pow: {
+      if (b < 0) return a == 0 ? std::nullopt : std::optional(Value::of(std::pow(static_cast<double>(a), static_cast<double>(b))));
+      out = 1;
+      if (b > 64 && a != 0 && a != 1 && a != -1) return std::nullopt;
+      for (std::int64_t i = 0, n = b > 64 ? b % 2 + 2 : b; i < n; ++i)
+        if (__builtin_mul_overflow(out, a, &out)) return std::nullopt;
+      return Value::of(out);
+    }
+    default: return std::nullopt;
+  }
+}
+
+std::optional<Value> fold_reals(py::Op op, double a, double b) {
+  switch (op) {
+    case py::Op::add: return Value::of(a + b);
+    case py::Op::sub: return Value::of(a - b);
+    case py::Op::mul: return Value::of(a * b);
+    case py::Op::div: return b == 0 ? std::nullopt : std::optional(Value::of(a / b));
+    case py::Op::pow: {
+      const double r = std::pow(a, b);
+      return std::isnan(r) && !std::isnan(a) && !std::isnan(b) ? std::nullopt : std::optional(Value::of(r));
+    }
+    case py::Op::mod: {
+      if (b == 0) return std::nullopt;
+      const double r = std::fmod(a, b);
+      return Value::of(r != 0 && (r < 0) != (b < 0) ? r + b : std::copysign(r, r == 0 ? b : r));
+    }
+    case py::Op::floor_div: return b == 0 ? std::nullopt : std::optional(Value::of(std::floor(a / b)));
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<Value> fold_unary(py::Op op, const Value& v) {
+  if (!v.is_number()) return std::nullopt;
+  if (op == py::Op::not_) return Value::boolean(v.kind == ValueKind::real ? v.real == 0 : v.integer == 0);
+  if (v.kind == ValueKind::real) {
+    if (op == py::Op::neg) return Value::of(-v.real);
+    if (op == py::Op::pos) return v;
+    return std::nullopt;
+  }
+  if (op == py::Op::neg && v.integer == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
+  if (op == py::Op::neg) return Value::of(-v.integer);
+  if (op == py::Op::pos) return Value::of(v.integer);
+  if (op == py::Op::invert) return Value::of(~v.integer);
+  return std::nullopt;
+}
+
+std::optional<Value> fold_binary(py::Op op, const Value& a, const Value& b) {
+  if (op == py::Op::add && a.kind == b.kind && (a.is_sequence() || a.kind == ValueKind::string)) {
+    Value out = a;
+    out.items.insert(out.items.end(), b.items.begin(), b.items.end());
+    out.text += b.text;
+    return out;
+  }
+  if (op == py::Op::mul && a.is_sequence() && b.kind == ValueKind::integer) {
+    constexpr std::int64_t kLongest = 4096;
+    if (b.integer * static_cast<std::int64_t>(std::max<std::size_t>(a.items.size(), 1)) > kLongest || b.integer > kLongest) return std::nullopt;
+    Value out = Value::sequence(a.kind, {});
+    for (std::int64_t i = 0; i < b.integer; ++i) out.items.insert(out.items.end(), a.items.begin(), a.items.end());
+    return out;
+  }
+  if (!a.is_number() || !b.is_number()) return std::nullopt;
+  if (is_integer(a) && is_integer(b) && op != py::Op::div) return fold_integers(op, a.integer, b.integer);
+  return fold_reals(op, as_real(a), as_real(b));
+}
+
+}  // namespace passnet

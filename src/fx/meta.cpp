@@ -1,0 +1,182 @@
+#include "fx/meta.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/text.h"
+#include "py/parser.h"
+#include "py/printer.h"
+
+namespace passnet {
+
+std::size_t TensorMeta::element_count() const {
+  std::size_t n = 1;
+  for (const std::int64_t d : shape) n *= static_cast<std::size_t>(d);
+  return n;
+}
+
+namespace {
+
+class MetaReader {
+ public:
+  explicit MetaReader(const py::Module& module) : module_(module) {}
+
+  TensorMeta read(const py::Stmt& cls) {
+    TensorMeta meta;
+    meta.line = cls.place.line;
+    bool has_shape = false, has_dtype = false;
+    for (const py::Stmt* s : cls.body) {
+      if (s->kind == py::StmtKind::pass || s->kind == py::StmtKind::expression) continue;
+      if (s->kind != py::StmtKind::assign || s->targets.size() != 1 || s->targets[0]->kind != py::ExprKind::name)
+        error(s->place, "a tensor meta holds only 'field = literal' lines");
+      const std::string_view field = s->targets[0]->text;
+      const py::Expr& v = *s->value;
+      if (field == "name") meta.name = text(v, field);
+      else if (field == "original_name") meta.original_name = v.kind == py::ExprKind::none ? std::string() : text(v, field);
+      else if (field == "shape") shape(v, meta), has_shape = true;
+      else if (field == "dtype") dtype(v, meta), has_dtype = true;
+      else if (field == "device") meta.device = v.kind == py::ExprKind::none ? std::string() : text(v, field);
+      else if (field == "mean") meta.mean = number(v, field);
+      else if (field == "std") meta.std = number(v, field);
+      else if (field == "min_val") meta.min_val = number(v, field);
+      else if (field == "max_val") meta.max_val = number(v, field);
+      else if (field == "data" && v.kind != py::ExprKind::none) meta.data = data(v);
+    }
+    if (meta.name.empty()) meta.name = cls.name;
+    if (!has_shape) error(cls.place, fmt::format("'{}' has no shape", meta.name));
+    if (!has_dtype) error(cls.place, fmt::format("'{}' has no dtype", meta.name));
+    if (meta.data && meta.data->size() != meta.element_count())
+      error(cls.place, fmt::format("'{}' has {} data values, but its shape {} holds {}", meta.name, meta.data->size(), shape_text(meta), meta.element_count()));
+    return meta;
+  }
+
+ private:
+  [[noreturn]] void error(py::Place place, std::string message) const { fail({Code::meta, module_.where(place), std::move(message), {}}); }
+
+  static std::string shape_text(const TensorMeta& meta) { return fmt::format("[{}]", fmt::join(meta.shape, ", ")); }
+
+  std::string text(const py::Expr& e, std::string_view field) const {
+    if (e.kind != py::ExprKind::string) error(e.place, fmt::format("'{}' must be a string", field));
+    return std::string(e.text);
+  }
+
+  // A number with its sign, inf and nan included; nullopt for anything else.
+  static std::optional<double> literal(const py::Expr& e, bool* integral, std::int64_t* integer) {
+    const bool minus = e.kind == py::ExprKind::unary && e.op == py::Op::neg;
+    const py::Expr& v = minus ? *e.items[0] : e;
+    if (v.kind == py::ExprKind::integer || v.kind == py::ExprKind::boolean) {
+      *integral = true;
+      *integer = minus ? -v.integer : v.integer;
+      return static_cast<double>(*integer);
+    }
+    *integral = false;
+    if (v.kind == py::ExprKind::real) return minus ? -v.real : v.real;
+    if (v.kind == py::ExprKind::name && (v.text == "inf" || v.text == "nan")) return v.text == "nan" ? std::nan("") : minus ? -HUGE_VAL : HUGE_VAL;
+    if (v.kind == py::ExprKind::call && v.items.size() == 2 && v.items[0]->kind == py::ExprKind::name && v.items[0]->text == "float" && v.items[1]->kind == py::ExprKind::string) {
+      const std::string_view word = v.items[1]->text;
+      if (word == "nan") return std::nan("");
+      if (word == "inf" || word == "-inf") return (word == "-inf") != minus ? -HUGE_VAL : HUGE_VAL;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<double> number(const py::Expr& e, std::string_view field) const {
+    if (e.kind == py::ExprKind::none) return std::nullopt;
+    bool integral = false;
+    std::int64_t integer = 0;
+    const auto v = literal(e, &integral, &integer);
+    if (!v) error(e.place, fmt::format("'{}' must be a number or None", field));
+    return v;
+  }
+
+  void shape(const py::Expr& e, TensorMeta& meta) const {
+    if (e.kind != py::ExprKind::list && e.kind != py::ExprKind::tuple) error(e.place, "'shape' must be a list of sizes");
+    std::int64_t elements = 1;
+    for (const py::Expr* item : e.items) {
+      if (item->kind != py::ExprKind::integer) error(item->place, "a size must be an integer that is not negative");
+      meta.shape.push_back(item->integer);
+      if (item->integer != 0 && elements > kElementLimit / item->integer) error(e.place, fmt::format("a tensor of more than {} elements", kElementLimit));
+      elements *= item->integer;
+    }
+  }
+
+  void dtype(const py::Expr& e, TensorMeta& meta) const {
+    const std::string name = e.kind == py::ExprKind::string ? std::string(e.text) : py::dotted_name(e);
+    const auto found = dtype_from_name(name);
+    if (!found) {
+      std::vector<std::string_view> known;
+      for (const DtypeRow& row : kDtypes) known.push_back(row.name);
+      const auto nearest = text_nearest(name.starts_with("torch.") ? std::string_view(name).substr(6) : std::string_view(name), known, 1);
+      error(e.place, fmt::format("unknown dtype '{}'{}", name, nearest.empty() ? "" : fmt::format("; did you mean 'torch.{}'?", nearest[0])));
+    }
+    meta.dtype = *found;
+  }
+
+  TensorData data(const py::Expr& e) const {
+    TensorData out;
+    std::vector<double>& reals = out.reals;
+    bool integral = true;
+    gather(e, out.integers, reals, integral);
+    if (integral) reals.clear();
+    else out.integers.clear();
+    return out;
+  }
+
+  void gather(const py::Expr& e, std::vector<std::int64_t>& integers, std::vector<double>& reals, bool& all_integral) const {
+    if (e.kind == py::ExprKind::list || e.kind == py::ExprKind::tuple) {
+      reals.reserve(reals.size() + e.items.size());
+      for (const py::Expr* item : e.items) gather(*item, integers, reals, all_integral);
+      return;
+    }
+    bool integral = false;
+    std::int64_t integer = 0;
+    const auto v = literal(e, &integral, &integer);
+    if (!v) error(e.place, "'data' must be numbers or nested lists of numbers");
+    all_integral &= integral;
+    if (all_integral) integers.push_back(integer);
+    reals.push_back(*v);
+  }
+
+  const py::Module& module_;
+};
+
+}  // namespace
+
+Result<std::vector<TensorMeta>> read_metas(std::string file, std::string source) {
+  auto module = py::parse(std::move(file), std::move(source));
+  if (!module) return std::move(module.error());
+  return guarded([&] {
+    MetaReader reader(*module);
+    std::vector<TensorMeta> out;
+    for (const py::Stmt* s : module->body()) {
+      if (s->kind == py::StmtKind::class_) out.push_back(reader.read(*s));
+      else if (s->kind != py::StmtKind::import && s->kind != py::StmtKind::import_from && s->kind != py::StmtKind::expression && s->kind != py::StmtKind::pass)
+        fail({Code::meta, module->where(s->place), "a meta file holds only classes", {}});
+    }
+    return out;
+  });
+}
+
+std::string print_meta(const TensorMeta& meta) {
+  const auto number = [](std::optional<double> v) {
+    if (!v) return std::string("None");
+    return *v == std::floor(*v) && std::fabs(*v) < 1e15 ? fmt::format("{}", static_cast<std::int64_t>(*v)) : python_float(*v);
+  };
+  const std::string& original = meta.original_name.empty() ? meta.name : meta.original_name;
+  std::string out = fmt::format("class Program_weight_tensor_meta_{}:\n\tname = \"{}\"\n", original, meta.name);
+  if (!meta.original_name.empty()) out += fmt::format("\toriginal_name = \"{}\"\n", meta.original_name);
+  out += fmt::format("\tshape = [{}]\n\tdtype = \"torch.{}\"\n\tdevice = \"{}\"\n", fmt::join(meta.shape, ", "), dtype_row(meta.dtype).name, meta.device);
+  out += fmt::format("\tmean = {}\n\tstd = {}\n", meta.mean ? python_float(*meta.mean) : "None", meta.std ? python_float(*meta.std) : "None");
+  if (meta.data) {
+    std::vector<std::string> items;
+    for (const std::int64_t i : meta.data->integers) items.push_back(std::to_string(i));
+    for (const double r : meta.data->reals) items.push_back(python_float(r));
+    out += fmt::format("\tdata = [{}]\n", text_join(items, ", "));
+  }
+  if (meta.max_val) out += fmt::format("\tmax_val = {}\n", number(meta.max_val));
+  if (meta.min_val) out += fmt::format("\tmin_val = {}\n", number(meta.min_val));
+  return out;
+}
+
+}  // namespace passnet
