@@ -81,4 +81,13 @@ Result<std::vector<std::string>> file_read_list(const std::string& path) {
   return out;
 }
 
+Where where_in_file(const std::string& path, std::uint32_t line, std::uint32_t column) {
+  Where out{path, line, column, {}};
+  const auto text = file_read(path);
+  if (!text || line == 0) return out;
+  const auto lines = text_lines(*text);
+  if (line <= lines.size()) out.text = std::string(lines[line - 1].substr(0, 4096));
+  return out;
+}
+
 }  // namespace passnet

@@ -19,4 +19,7 @@ Result<std::monostate> file_write(const std::string& path, std::string_view byte
 // The entries of a list file: one a line, trimmed; blank lines and `#` comments are skipped.
 Result<std::vector<std::string>> file_read_list(const std::string& path);
 
+// A place in a file together with its line's text, where the file can be read: for messages, off the fast path.
+Where where_in_file(const std::string& path, std::uint32_t line, std::uint32_t column);
+
 }  // namespace passnet

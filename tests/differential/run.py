@@ -13,7 +13,7 @@ A case is a line `inputs ! metas | statements`:
 
 inputs   name=dtype[sizes]; floats are drawn with mean 0 and deviation 1, integers from 0 to 9
 metas    (optional) name=low..high, name=[data], name.mean=, name.std=, name.min_val=, name.max_val=
-statements  Python, separated by `;`; the value of the last one is the result (nothing there: the inputs are)
+statements  Python, separated by `;`; the last one's value is the result, or the inputs are when it is an assignment
 
 A case becomes a graph folder as torch.fx prints one: one operation a line, each value cleared after its last use.
 """
@@ -37,13 +37,13 @@ DTYPES = {
     "u8": "uint8", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
 }  # fmt: skip
 LITERAL_CALLS = ("slice", "device", "torch.device", "float")
-CHUNK = 100
+CHUNK = 200  # graphs a process
 
 
 class Case(NamedTuple):
     text: str  # as in the table, or the folder's path
     folder: str  # relative to the root of the run
-    fails: bool = False  # whether Python torch is expected to refuse it
+    fails: bool | None = None  # whether Python torch is expected to refuse it; None: it may
 
 
 # ---- table -> graph folders
@@ -81,7 +81,12 @@ class Flattener:
     def __init__(self, names: list[str]):
         self.values = set(names)
         self.lines: list[tuple[str, list[str]]] = []  # (text, names it uses)
-        self.count = 0
+        self.counts = {"tmp": 0, "setitem": 0}
+        self.updated: dict[str, str] = {}  # name -> the name that `name += ...` gave the result
+
+    def new_name(self, stem: str) -> str:
+        self.counts[stem] += 1
+        return f"{stem}_{self.counts[stem] - 1}"
 
     def is_literal(self, node: ast.AST) -> bool:
         for part in ast.walk(node):
@@ -94,8 +99,8 @@ class Flattener:
         return not (isinstance(node, ast.UnaryOp) and not isinstance(node.operand, (ast.Constant, ast.Name)))
 
     def emit(self, text: str, used: list[str], name: str = "") -> str:
-        if not name:
-            name, self.count = f"tmp_{self.count}", self.count + 1
+        name = name or self.new_name("tmp")
+        self.updated.pop(name, None)
         self.lines.append((f"{name} = {text}", used))
         self.values.add(name)
         return name
@@ -114,7 +119,7 @@ class Flattener:
             return f"slice({', '.join(parts)})"
         if self.is_literal(node):
             return ast.unparse(node)
-        name = node.id if isinstance(node, ast.Name) else self.operation(node)
+        name = self.updated.get(node.id, node.id) if isinstance(node, ast.Name) else self.operation(node)
         used.append(name)
         return name
 
@@ -154,15 +159,21 @@ class Flattener:
             target = self.argument(node.target, used)
             value = self.argument(node.value, used)
             symbol = ast.unparse(node).split("=")[0].split()[-1]
-            self.lines.append((f"{target} {symbol}= {value}", used))
+            result = self.new_name("tmp")
+            self.lines.append((f"{target} {symbol}= {value};  {result} = {target}", used))
+            self.values.add(result)
+            if isinstance(node.target, ast.Name):
+                self.updated[node.target.id] = result
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
             target = node.targets[0]
             place = f"{self.argument(target.value, used)}[{self.argument(target.slice, used)}]"
-            self.lines.append((f"{place} = {self.argument(node.value, used)}", used))
+            value, result = self.argument(node.value, used), self.new_name("setitem")
+            self.lines.append((f"{place} = {value};  {result} = {used[0]}", used + [result]))
         elif isinstance(node, ast.Assign):
             name = node.targets[0].id  # type: ignore[attr-defined]
             if isinstance(node.value, ast.Name):
-                self.emit(node.value.id, [node.value.id], name)
+                value = self.argument(node.value, used)
+                self.emit(value, used, name)
             else:
                 self.operation(node.value, name)
         else:
@@ -200,7 +211,7 @@ def write_folder(folder: Path, line: str) -> None:
     header += [f"from torch import {name}" for name in ("device", "inf", "nan") if any(re.search(rf"\b{name}\b", b) for b in body)]
     header += ["import operator"] if any("operator." in b for b in body) else []
     lines = header + ["", "class GraphModule(torch.nn.Module):", f"    def forward(self{parameters}):"]
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.py").write_text("\n".join(lines + [" " * 8 + b for b in body]) + "\n")
     classes = []
     for name, meta in metas.items():
@@ -238,6 +249,8 @@ def run_lines(command: list[str], names: list[str], root: Path, timeout: float) 
             try:
                 done = subprocess.run(whole, env=env, capture_output=True, text=True, timeout=timeout, check=False)
                 output, ending = done.stdout, f"exit status {done.returncode}: {done.stderr.strip()[-300:]}"
+                if done.returncode in (2, 3) and not output:  # wrong usage, wrong environment: the same for every graph
+                    sys.exit(f"{' '.join(whole)}: {ending}")
             except subprocess.TimeoutExpired as stopped:
                 output, ending = (stopped.stdout or b"").decode(), f"no answer after {timeout:.0f} s"
         complete = output[: output.rfind("\n") + 1].splitlines()[: len(names) - len(results)]
@@ -305,8 +318,10 @@ def difference(case: Case, python: dict[str, Any], ours: dict[str, Any] | None) 
         return f"Python torch: {python['crash']}"
     if case.fails and "error" not in python:
         return "Python torch accepts it"
+    if case.fails is False and "error" in python:
+        return f"Python torch: {python['error']}"
     if ours is None:  # --check
-        return "" if case.fails or "error" not in python else f"Python torch: {python['error']}"
+        return ""
     if "crash" in ours:
         return f"passnet: {ours['crash']}"
     if Path(ours.get("graph", "")).name != Path(case.folder).name:
@@ -316,7 +331,7 @@ def difference(case: Case, python: dict[str, Any], ours: dict[str, Any] | None) 
             return ""
         return f"Python torch: {python.get('error', 'runs')}\n  passnet: {ours.get('error', 'runs')}"
     # By text: 1, 1.0 and True are equal in Python, and NaN is not equal to itself.
-    want, got = [json.dumps(v) for v in python["outputs"]], [json.dumps(v) for v in ours.get("outputs", [])]
+    want, got = ([json.dumps(v, sort_keys=True) for v in side.get("outputs", [])] for side in (python, ours))
     if len(want) != len(got):
         return f"Python torch has {len(want)} outputs, passnet {len(got)}"
     wrong = [f"output {i}:\n    Python torch {a}\n    passnet      {b}" for i, (a, b) in enumerate(zip(want, got, strict=True)) if a != b]
@@ -357,6 +372,8 @@ def main() -> int:
     options = parser.parse_args()
     if not options.check and not options.passnet:
         parser.error("give the path of the binary, or --check")
+    if options.passnet and not Path(options.passnet).is_file():
+        parser.error(f"no such file: {options.passnet}")
 
     if options.graphs:
         paths = [line.split()[-1] for line in Path(options.graphs).read_text().splitlines() if line.strip()]

@@ -1,0 +1,17 @@
+# Writes text files as rows {name, raw string} for #include. FILES, OUT. Long texts are cut: a compiler's limit for one
+# literal is 64 KiB.
+set(all "")
+foreach(path ${FILES})
+  file(READ ${path} text)
+  get_filename_component(name ${path} NAME)
+  string(LENGTH "${text}" length)
+  string(APPEND all "{\"${name}\",\n")
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${text}" ${at} 16000 piece)
+    string(APPEND all "R\"~~~(${piece})~~~\"\n")
+    math(EXPR at "${at} + 16000")
+  endwhile()
+  string(APPEND all "},\n")
+endforeach()
+file(WRITE ${OUT} "${all}")
