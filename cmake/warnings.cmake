@@ -6,6 +6,6 @@ if(PASSNET_SANITIZE)
   add_link_options(-fsanitize=${PASSNET_SANITIZE})
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # g++ 12 and 13 warn of nothing in std::variant and std::string
-  target_compile_options(passnet_warnings INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
+  # g++ 12 and 13 warn of nothing in std::variant, std::string and std::vector
+  target_compile_options(passnet_warnings INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
 endif()

@@ -5,8 +5,10 @@ namespace passnet::py {
 std::string_view op_text(Op op) {
   switch (op) {
     case Op::none: return "";
-    case Op::add: case Op::pos: return "+";
-    case Op::sub: case Op::neg: return "-";
+    case Op::add:
+    case Op::pos: return "+";
+    case Op::sub:
+    case Op::neg: return "-";
     case Op::mul: return "*";
     case Op::div: return "/";
     case Op::floor_div: return "//";
@@ -49,11 +51,11 @@ Where Module::where(Place place) const {
     if (end == std::string_view::npos) break;
     begin = end + 1;
   }
-  // A long line is cut around the column by the printer; keep the memory of an error bounded here.
-  constexpr std::size_t kKeep = 4096;
+  // Of a long line the error shows a part around the column; what is far behind it is not kept.
+  const std::size_t kept = std::size_t{place.column} + 4096;
   std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  return {state_->file, place.line, place.column, std::string(line.substr(0, kKeep))};
+  return {state_->file, place.line, place.column, std::string(line.substr(0, kept))};
 }
 
 std::string dotted_name(const Expr& expr) {

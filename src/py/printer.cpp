@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "base/text.h"
 
 namespace passnet::py {
@@ -10,7 +13,22 @@ namespace {
 
 // How tightly an expression binds; an operand is bracketed where it binds less than its place asks.
 enum Level : int {
-  kTuple, kNamed, kTest, kOr, kAnd, kNot, kCompare, kBitOr, kBitXor, kBitAnd, kShift, kSum, kProduct, kUnary, kPower, kAtom
+  kTuple,
+  kNamed,
+  kTest,
+  kOr,
+  kAnd,
+  kNot,
+  kCompare,
+  kBitOr,
+  kBitXor,
+  kBitAnd,
+  kShift,
+  kSum,
+  kProduct,
+  kUnary,
+  kPower,
+  kAtom
 };
 
 int binary_level(Op op) {
@@ -18,8 +36,10 @@ int binary_level(Op op) {
     case Op::bit_or: return kBitOr;
     case Op::bit_xor: return kBitXor;
     case Op::bit_and: return kBitAnd;
-    case Op::shift_left: case Op::shift_right: return kShift;
-    case Op::add: case Op::sub: return kSum;
+    case Op::shift_left:
+    case Op::shift_right: return kShift;
+    case Op::add:
+    case Op::sub: return kSum;
     case Op::pow: return kPower;
     default: return kProduct;
   }
@@ -29,12 +49,14 @@ int level_of(const Expr& e) {
   switch (e.kind) {
     case ExprKind::tuple: return e.parenthesised || e.items.empty() ? kAtom : kTuple;
     case ExprKind::named: return kNamed;
-    case ExprKind::lambda: case ExprKind::conditional: return kTest;
+    case ExprKind::lambda:
+    case ExprKind::conditional: return kTest;
     case ExprKind::logic: return e.op == Op::or_ ? kOr : kAnd;
     case ExprKind::unary: return e.op == Op::not_ ? kNot : kUnary;
     case ExprKind::compare: return kCompare;
     case ExprKind::binary: return binary_level(e.op);
     case ExprKind::starred: return kTest;
+    case ExprKind::integer: return e.integer < 0 ? kUnary : kAtom;
     default: return kAtom;
   }
 }
@@ -80,7 +102,7 @@ class Printer {
   }
 
   void tuple_items(const Expr& e) {
-    list(e.items);
+    list(e.items, kTest);
     if (e.items.size() == 1) out += ',';
   }
 
@@ -92,7 +114,7 @@ class Printer {
       case ExprKind::integer: out += std::to_string(e.integer); break;
       case ExprKind::real: real(e.real); break;
       case ExprKind::imaginary: real(e.real), out += 'j'; break;
-      case ExprKind::string: out += python_string(e.text); break;
+      case ExprKind::string: string(e.text); break;
       case ExprKind::fstring: fstring(e); break;
       case ExprKind::field: field(e); break;
       case ExprKind::ellipsis: out += "..."; break;
@@ -140,8 +162,8 @@ class Printer {
       case ExprKind::slice: slice(e); break;
       case ExprKind::lambda:
         out += "lambda";
-        if (!e.parameters.empty()) out += ' ';
-        parameters(e.parameters);
+        if (!e.parameters().empty()) out += ' ';
+        parameters(e.parameters());
         out += ": ";
         expr(*e.items[0], kTest);
         break;
@@ -166,8 +188,10 @@ class Printer {
   }
 
   void real(double value) {
-    if (value > 1.7976931348623157e308) out += "1e999";
-    else out += python_float(value);
+    if (value > 1.7976931348623157e308)
+      out += "1e999";
+    else
+      out += python_float(value);
   }
 
   // `1 .real` and `1.0.hex` aside: a number's attribute needs brackets.
@@ -202,15 +226,19 @@ class Printer {
     for (const Keyword& k : all) {
       if (comma) out += ", ";
       comma = true;
-      if (k.name.empty()) out += "**";
-      else out.append(k.name) += '=';
+      if (k.name.empty())
+        out += "**";
+      else
+        out.append(k.name) += '=';
       expr(*k.value, kTest);
     }
   }
 
   void index(const Expr& e) {
-    if (e.kind == ExprKind::tuple && !e.parenthesised && !e.items.empty()) tuple_items(e);
-    else expr(e, kNamed);
+    if (e.kind == ExprKind::tuple && !e.parenthesised && !e.items.empty())
+      tuple_items(e);
+    else
+      expr(e, kNamed);
   }
 
   void slice(const Expr& e) {
@@ -238,9 +266,9 @@ class Printer {
 
   void comprehension(const Expr& e, char open, char close) { out += open, comprehension_inside(e), out += close; }
   void comprehension_inside(const Expr& e) {
-    expr(*e.items[0], kNamed);
+    expr(*e.items[0], e.kind == ExprKind::dict_comp ? kTest : kNamed);
     if (e.kind == ExprKind::dict_comp) out += ": ", expr(*e.items[1], kTest);
-    for (const Clause& c : e.clauses) {
+    for (const Clause& c : e.clauses()) {
       out += " for ";
       expr(*c.target);
       out += " in ";
@@ -255,48 +283,122 @@ class Printer {
     for (const Expr* item : e.items) {
       if (!first) out += ' ';
       first = false;
-      if (item->kind == ExprKind::string) out += python_string(item->text);
-      else if (item->kind == ExprKind::field) field(*item);
-      else fstring(*item);
+      if (item->kind == ExprKind::string)
+        string(item->text);
+      else
+        field(*item);
     }
-    if (e.items.empty()) out += "f''";
+    // Empty, or plain text only: one empty f-string keeps it formatted.
+    if (e.items.empty() || (e.items.size() == 1 && e.items[0]->kind == ExprKind::string))
+      out.append(e.items.empty() ? "f" : " f").append(2, inside_.usable("'") ? '\'' : '"');
+  }
+
+  // Inside a field Python 3.11 takes neither a backslash nor the quotes of the strings around it.
+  struct Inside {
+    std::vector<std::string_view> quotes;  // of the f-strings around, outermost first
+
+    bool usable(std::string_view quote) const {
+      return std::none_of(quotes.begin(), quotes.end(),
+                          [&](auto q) { return quote.find(q) != std::string_view::npos; });
+    }
+    bool ends_in(std::string_view text) const {
+      return std::any_of(quotes.begin(), quotes.end(), [&](auto q) { return text.find(q) != std::string_view::npos; });
+    }
+  };
+
+  void string(std::string_view text) {
+    if (inside_.quotes.empty()) {
+      out += python_string(text);
+      return;
+    }
+    // Adjacent literals, each as long as one kind of quotes can hold it.
+    bool first = true;
+    do {
+      std::string_view quote, held;
+      for (const std::string_view q : {"'", "\"", "'''", "\"\"\""}) {
+        if (!inside_.usable(q)) continue;
+        const std::string_view stop = q == "'" ? "'\n" : q == "\"" ? "\"\n" : q.substr(0, 1);
+        const std::string_view prefix = text.substr(0, text.find_first_of(stop));
+        if (quote.empty() || prefix.size() > held.size()) quote = q, held = prefix;
+      }
+      for (const std::string_view q : inside_.quotes)
+        if (const std::size_t at = held.find(q); at != std::string_view::npos) held = held.substr(0, at + q.size() - 1);
+      if (quote.empty() || (held.empty() && !text.empty())) failed_ = true;
+      if (failed_) return;
+      if (!first) out += ' ';
+      first = false;
+      out.append(quote).append(held).append(quote);
+      text.remove_prefix(held.size());
+    } while (!text.empty());
   }
 
   void field(const Expr& e) {
-    Printer inner;
-    inner.expr(*e.items[0], kNamed);
-    std::string text = (inner.out.starts_with('{') ? " " : "") + inner.out;
-    if (!e.text.empty()) text.append("!").append(e.text);
-    if (e.items.size() > 1) text += ":" + format(*e.items[1]);
-    // The field's own strings use ' or ", so the quotes around it are the triple of the other.
-    out += fmt::format("f\"\"\"{{{}}}\"\"\"", text);
+    for (const std::string_view quote : {"\"\"\"", "'''", "\"", "'"}) {
+      if (!inside_.usable(quote)) continue;
+      Printer inner;
+      inner.inside_ = inside_;
+      inner.inside_.quotes.push_back(quote);
+      inner.field_text(e);
+      if (inner.failed_ || inner.out.find(quote) != std::string::npos) continue;
+      if (quote.size() == 1 && inner.out.find('\n') != std::string::npos) continue;
+      const std::string text = fmt::format("f{}{}{}", quote, inner.out, quote);
+      if (inside_.ends_in(text)) continue;
+      out += text;
+      return;
+    }
+    failed_ = true;
   }
-  static std::string format(const Expr& e) {
-    std::string text;
-    for (const Expr* item : e.items) {
-      if (item->kind == ExprKind::string) {
-        for (const char c : item->text) text += c == '{' ? std::string("{{") : c == '}' ? std::string("}}") : std::string(1, c);
-      } else {
-        Printer inner;
-        inner.expr(*item->items[0], kNamed);
-        text += "{" + inner.out + (item->text.empty() ? "" : "!" + std::string(item->text)) + "}";
+  void field_text(const Expr& e) {
+    out += '{';
+    const std::size_t begin = out.size();
+    expr(*e.items[0], kOr);  // a ':' of its own would begin the format
+    if (out[begin] == '{') out.insert(begin, 1, ' ');
+    if (!e.text.empty()) out.append("!").append(e.text);
+    if (e.items.size() > 1) {
+      out += ':';
+      for (const Expr* item : e.items[1]->items) {
+        if (item->kind == ExprKind::field)
+          field_text(*item);
+        else
+          format_text(item->text);
       }
     }
-    return text;
+    out += '}';
+  }
+  void format_text(std::string_view text) {
+    constexpr std::string_view kEscaped = "\\'\"{}";
+    const bool escapes = inside_.quotes.size() == 1;  // deeper, the text stands inside an outer field
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte >= 0x20 && byte != 0x7f && kEscaped.find(c) == std::string_view::npos)
+        out += c;
+      else if (escapes)
+        out += fmt::format("\\x{:02x}", byte);
+      else if (c == '\\' || c == '{' || c == '}')
+        failed_ = true;
+      else
+        out += c;
+    }
   }
 
   void parameters(std::span<const Parameter> all) {
-    bool star = false, comma = false;
-    for (const Parameter& p : all) {
-      if (comma) out += ", ";
-      comma = true;
-      if (p.kind == ParameterKind::var_positional) star = true, out += '*';
-      else if (p.kind == ParameterKind::var_keyword) out += "**";
-      else if (p.keyword_only && !star) star = true, out += "*, ";
+    bool star = false, slash = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Parameter& p = all[i];
+      if (i > 0) out += ", ";
+      if (slash && !p.positional_only) out += "/, ";
+      slash = p.positional_only;
+      if (p.kind == ParameterKind::var_positional)
+        star = true, out += '*';
+      else if (p.kind == ParameterKind::var_keyword)
+        out += "**";
+      else if (p.keyword_only && !star)
+        star = true, out += "*, ";
       out += p.name;
       if (p.annotation != nullptr) out += ": ", expr(*p.annotation, kTest);
       if (p.default_value != nullptr) out += p.annotation != nullptr ? " = " : "=", expr(*p.default_value, kTest);
     }
+    if (slash) out += ", /";
   }
 
   void aliases(std::span<const Alias> all) {
@@ -318,28 +420,31 @@ class Printer {
     block(statements, indent);
   }
 
+  // Where a tuple needs no brackets but `x := y` does.
+  void top(const Expr& e) { expr(e, e.kind == ExprKind::named ? kTest : kTuple); }
+
   void word(std::string_view keyword, const Expr* value) {
     out += keyword;
-    if (value != nullptr) out += ' ', expr(*value);
+    if (value != nullptr) out += ' ', top(*value);
   }
 
   void head(const Stmt& s, int indent) {
     switch (s.kind) {
-      case StmtKind::expression: expr(*s.value); break;
+      case StmtKind::expression: top(*s.value); break;
       case StmtKind::assign:
         for (const Expr* t : s.targets) expr(*t), out += " = ";
-        expr(*s.value);
+        top(*s.value);
         break;
       case StmtKind::annotated:
         expr(*s.targets[0]);
         out += ": ";
         expr(*s.annotation, kTest);
-        if (s.value != nullptr) out += " = ", expr(*s.value);
+        if (s.value != nullptr) out += " = ", top(*s.value);
         break;
       case StmtKind::augmented:
         expr(*s.targets[0]);
         out += fmt::format(" {}= ", op_text(s.op));
-        expr(*s.value);
+        top(*s.value);
         break;
       case StmtKind::return_: word("return", s.value); break;
       case StmtKind::pass: out += "pass"; break;
@@ -347,7 +452,7 @@ class Printer {
       case StmtKind::continue_: out += "continue"; break;
       case StmtKind::raise:
         word("raise", s.value);
-        if (s.annotation != nullptr) out += " from ", expr(*s.annotation);
+        if (s.annotation != nullptr) out += " from ", expr(*s.annotation, kTest);
         break;
       case StmtKind::assert_:
         out += "assert ";
@@ -359,7 +464,7 @@ class Printer {
       case StmtKind::import_from:
         out += "from " + std::string(s.level, '.');
         out += s.name;
-        out += s.level > 0 && s.name.empty() ? " import " : " import ";
+        out += " import ";
         aliases(s.aliases);
         break;
       case StmtKind::global: out += "global ", aliases(s.aliases); break;
@@ -376,12 +481,13 @@ class Printer {
         out += "for ";
         expr(*s.targets[0]);
         out += " in ";
-        expr(*s.value);
+        top(*s.value);
         block(s.body, indent);
         else_block(s.orelse, indent);
         break;
       case StmtKind::while_:
-        word("while", s.value);
+        out += "while ";
+        expr(*s.value, kNamed);
         block(s.body, indent);
         else_block(s.orelse, indent);
         break;
@@ -402,18 +508,23 @@ class Printer {
         }
         block(s.body, indent);
         break;
-      case StmtKind::with:
-        out += "with ";
-        for (std::size_t i = 0; i < s.targets.size(); i += 2) {
-          if (i > 0) out += ", ";
-          expr(*s.targets[i], kTest);
-          if (s.targets[i + 1] != nullptr) out += " as ", expr(*s.targets[i + 1], kNamed);
-        }
-        block(s.body, indent);
-        break;
+      case StmtKind::with: with(s, indent); break;
       case StmtKind::try_: try_(s, indent); break;
       default: break;
     }
+  }
+
+  void with(const Stmt& s, int indent) {
+    // `with (a, b):` would enter a and b: a tuple alone has brackets of its own.
+    const bool tuple = s.targets.size() == 2 && s.targets[1] == nullptr && s.targets[0]->kind == ExprKind::tuple;
+    out += tuple ? "with (" : "with ";
+    for (std::size_t i = 0; i < s.targets.size(); i += 2) {
+      if (i > 0) out += ", ";
+      expr(*s.targets[i], kTest);
+      if (s.targets[i + 1] != nullptr) out += " as ", expr(*s.targets[i + 1], kNamed);
+    }
+    if (tuple) out += ')';
+    block(s.body, indent);
   }
 
   void if_(const Stmt& first, int indent) {
@@ -436,7 +547,7 @@ class Printer {
     for (const Handler& h : s.handlers) {
       margin(indent);
       out += "except";
-      if (h.type != nullptr) out += ' ', expr(*h.type);
+      if (h.type != nullptr) out += ' ', expr(*h.type, kTest);
       if (!h.name.empty()) out.append(" as ").append(h.name);
       block(h.body, indent);
     }
@@ -446,6 +557,9 @@ class Printer {
     out += "finally";
     block(s.final_body, indent);
   }
+
+  Inside inside_;
+  bool failed_ = false;  // the quotes at hand could not hold it; another choice of them will
 };
 
 }  // namespace

@@ -1,9 +1,11 @@
-// The inside of a string token: prefix and quotes off, escapes decoded, an f-string's field taken apart.
+// The inside of a string token: prefix and quotes off, escapes decoded, the end of an f-string's field found.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <string_view>
+
+#include "base/error.h"
 
 namespace passnet::py {
 
@@ -15,20 +17,12 @@ struct StringLiteral {
 };
 StringLiteral split_string(std::string_view token);
 
-using BadString = std::function<void(std::string)>;  // throws
+using BadString = std::function<void(Code code, std::string message, std::string note)>;  // throws
 
 // Appends `piece` of the literal with its escapes decoded.
 void append_string(const StringLiteral& literal, std::string_view piece, const BadString& bad, std::string& out);
 
-struct FieldSplit {  // {expression [=] [!conversion] [:format]}
-  std::string_view expression;
-  std::string_view source_label;  // "x=" where the field shows its source
-  std::string_view conversion;
-  std::string_view format;
-  bool has_format = false;
-  bool shows_source = false;
-  std::size_t size = 0;  // bytes from '{' to past '}'
-};
-FieldSplit split_field(std::string_view text, const BadString& bad);
+// Where the expression of a field that begins at `at` ends: the index of its '=', '!', ':' or '}'.
+std::size_t field_end(std::string_view content, std::size_t at, const BadString& bad);
 
 }  // namespace passnet::py

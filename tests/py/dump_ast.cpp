@@ -32,8 +32,10 @@ class Dump {
   }
   void word(std::string_view text) { out.append(" ").append(text.empty() ? "-" : text); }
   void optional(const py::Expr* e) {
-    if (e == nullptr) word("-");
-    else expr(*e);
+    if (e == nullptr)
+      word("-");
+    else
+      expr(*e);
   }
   void list(std::span<const py::Expr* const> items) {
     out += '[';
@@ -52,7 +54,9 @@ class Dump {
       case K::imaginary: open("imaginary", e.place), word(python_float(e.real)); break;
       case K::string: open("string", e.place), word(json_string(e.text)); break;
       case K::fstring: fstring(e); break;
-      case K::field: open("field", e.place), expr(*e.items[0]), word(e.text), optional(e.items.size() > 1 ? e.items[1] : nullptr); break;
+      case K::field:
+        open("field", e.place), expr(*e.items[0]), word(e.text), optional(e.items.size() > 1 ? e.items[1] : nullptr);
+        break;
       case K::ellipsis: open("ellipsis", e.place); break;
       case K::tuple: open("tuple", e.place), list(e.items); break;
       case K::list: open("list", e.place), list(e.items); break;
@@ -112,16 +116,21 @@ class Dump {
   void parameters(std::span<const py::Parameter> all) {
     for (const py::Parameter& p : all) {
       const bool normal = p.kind == py::ParameterKind::normal;
-      out += normal ? p.positional_only ? "(/" : p.keyword_only ? "(key" : "(parameter"
-                    : p.kind == py::ParameterKind::var_positional ? "(*" : "(**";
+      out += normal                                        ? p.positional_only ? "(/"
+                                                             : p.keyword_only  ? "(key"
+                                                                               : "(parameter"
+             : p.kind == py::ParameterKind::var_positional ? "(*"
+                                                           : "(**";
       word(p.name), optional(p.annotation), optional(p.default_value), out += ')';
     }
   }
 
   void aliases(std::span<const py::Alias> all, bool placed) {
     for (const py::Alias& a : all) {
-      if (placed) open("alias", a.place);
-      else out += "(alias";
+      if (placed)
+        open("alias", a.place);
+      else
+        out += "(alias";
       word(a.name), word(a.as), out += ')';
     }
   }
@@ -138,11 +147,16 @@ class Dump {
       case K::for_: open("for", s.place), list(s.targets), expr(*s.value), body(s.body), body(s.orelse); break;
       case K::while_: open("while", s.place), expr(*s.value), body(s.body), body(s.orelse); break;
       case K::function:
-        open("def", s.place), word(s.name), list(s.decorators), parameters(s.parameters), optional(s.annotation), body(s.body);
+        open("def", s.place), word(s.name), list(s.decorators), parameters(s.parameters), optional(s.annotation),
+            body(s.body);
         break;
-      case K::class_: open("class", s.place), word(s.name), list(s.decorators), list(s.targets), keywords(s.keywords), body(s.body); break;
+      case K::class_:
+        open("class", s.place), word(s.name), list(s.decorators), list(s.targets), keywords(s.keywords), body(s.body);
+        break;
       case K::import: open("import", s.place), aliases(s.aliases, true); break;
-      case K::import_from: open("from", s.place), word(std::to_string(s.level)), word(s.name), aliases(s.aliases, true); break;
+      case K::import_from:
+        open("from", s.place), word(std::to_string(s.level)), word(s.name), aliases(s.aliases, true);
+        break;
       case K::pass: open("pass", s.place); break;
       case K::break_: open("break", s.place); break;
       case K::continue_: open("continue", s.place); break;
@@ -154,7 +168,8 @@ class Dump {
       case K::with: open("with", s.place), list(s.targets), body(s.body); break;
       case K::try_:
         open("try", s.place), body(s.body);
-        for (const py::Handler& h : s.handlers) open("except", h.place), optional(h.type), word(h.name), body(h.body), out += ')';
+        for (const py::Handler& h : s.handlers)
+          open("except", h.place), optional(h.type), word(h.name), body(h.body), out += ')';
         body(s.orelse), body(s.final_body);
         break;
     }

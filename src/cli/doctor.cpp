@@ -1,0 +1,63 @@
+// passnet doctor: what this machine has, and which features follow.
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <thread>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "exec/engine.h"
+#include "ops/table.h"
+
+namespace passnet::cli {
+
+namespace {
+
+bool on_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  for (const std::string_view folder : text_split(path == nullptr ? "" : path, ':'))
+    if (!folder.empty() && file_exists(std::string(folder) + "/" + program)) return true;
+  return false;
+}
+
+struct Finding {
+  std::string what, state, follows;
+  bool required;
+  bool good;
+};
+
+int doctor(bool json) {
+  std::vector<Finding> findings;
+  utsname name{};
+  ::uname(&name);
+  findings.push_back({"machine", fmt::format("{} {}, {} cores", name.sysname, name.machine, std::thread::hardware_concurrency()), "", false, true});
+  const auto engine = engine_load();
+  if (engine) {
+    findings.push_back({"libtorch", (*engine)->torch_version(), "graphs run (graph run)", true, true});
+    findings.push_back({"CUDA", (*engine)->has_cuda() ? "yes" : "no", "graphs run on a GPU (--device cuda)", false, (*engine)->has_cuda()});
+  } else {
+    findings.push_back({"libtorch", engine.error().message, "graphs run (graph run)", true, false});
+  }
+  findings.push_back({"operator table", fmt::format("{} explicit rows, {} ATen overloads", op_rows().size(), aten_rows().size()), "graphs are checked (graph check)", true, !aten_rows().empty()});
+  for (const auto& [program, follows] : {std::pair{"g++", "kernels are compiled for the CPU"}, std::pair{"clang++", "kernels are compiled for the CPU, faster; fuzzing"}, std::pair{"nvcc", "kernels for CUDA can be inspected"}})
+    findings.push_back({program, on_path(program) ? "yes" : "no", follows, false, on_path(program)});
+  bool good = true;
+  for (const Finding& f : findings) {
+    good &= f.good || !f.required;
+    if (json) fmt::print("{{\"what\": {}, \"state\": {}, \"follows\": {}, \"ok\": {}}}\n", json_string(f.what), json_string(f.state), json_string(f.follows), f.good);
+    else fmt::print("{}  {:<15} {:<42} {}\n", f.good ? "ok     " : f.required ? "MISSING" : "-      ", f.what, f.state, f.follows);
+  }
+  if (!good) fmt::print(stderr, "something required is missing: run 'make setup build' in the project\n");
+  return good ? kOk : kEnvironment;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Outcome& outcome) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("doctor", "Say what is installed here and which features follow");
+  command->add_flag("--json", *json, "One JSON object a line");
+  command->callback([=, &outcome] { outcome.code = doctor(*json); });
+}
+
+}  // namespace passnet::cli

@@ -1,0 +1,145 @@
+// passnet graph show|check|hash|run: everything that is done to a graph before passes come in.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "cli/command.h"
+#include "cli/graph_list.h"
+#include "cli/progress.h"
+#include "cli/run_report.h"
+#include "exec/engine.h"
+#include "fx/printer.h"
+#include "ops/lower.h"
+
+namespace passnet::cli {
+
+namespace {
+
+struct Options {
+  GraphSelection selection;
+  std::string style = "plain";
+  std::string stage = "graph";
+  std::string device = "cpu";
+  std::uint64_t seed = 1024;
+  int threads = 0;
+  bool json = false;
+  bool source = false;
+  bool quiet = false;
+  bool time = false;
+};
+
+// Runs `work` on every graph; an error is printed and counted, and never ends the run.
+template <class Work>
+int for_each_graph(const Options& options, std::string what, const Work& work) {
+  const std::vector<std::string> graphs = options.selection.resolve();
+  std::size_t failed = 0;
+  {
+    Progress progress(std::move(what), graphs.size(), options.quiet);
+    for (const std::string& path : graphs) {
+      try {
+        work(path);
+      } catch (const Failure& failure) {
+        ++failed;
+        if (code_kind(failure.error.code) == Kind::environment) throw;
+        if (options.json) fmt::print("{{\"graph\": {}, \"error\": {}}}\n", json_string(path), json_string(error_line(failure.error)));
+        else fmt::print(stderr, "{}\n", error_text(failure.error));
+      }
+      progress.step(failed);
+    }
+  }
+  if (failed > 0 && !options.quiet) fmt::print(stderr, "{} of {} graphs failed\n", failed, graphs.size());
+  return failed > 0 ? kFailed : kOk;
+}
+
+int show(const Options& o) {
+  return for_each_graph(o, "shown", [&](const std::string& path) {
+    const GraphFolder folder = read_graph_folder(path, {.metas = false}).take();
+    if (o.stage == "program") fmt::print("{}", program_text(lower_graph(folder.graph).take()));
+    else if (o.stage == "canonical") fmt::print("{}", graph_canonical_text(folder.graph));
+    else {
+      const std::string text = print_model(folder.graph, o.style == "raw" ? PrintStyle::raw : PrintStyle::plain);
+      fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+    }
+  });
+}
+
+int check(const Options& o) {
+  std::size_t nodes = 0, graphs = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  const int code = for_each_graph(o, "checked", [&](const std::string& path) {
+    const GraphFolder folder = read_graph_folder(path).take();
+    lower_graph(folder.graph).take();
+    nodes += folder.graph.nodes.size();
+    ++graphs;
+    if (o.json) fmt::print("{{\"graph\": {}, \"nodes\": {}, \"inputs\": {}}}\n", json_string(path), folder.graph.nodes.size(), folder.inputs.size());
+  });
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!o.json) fmt::print("{} graphs are right: {} nodes\n", graphs, nodes);
+  if (!o.quiet && graphs > 100) fmt::print(stderr, "{:.0f} graphs/s\n", static_cast<double>(graphs) / seconds);
+  return code;
+}
+
+int hash(const Options& o) {
+  return for_each_graph(o, "hashed", [&](const std::string& path) {
+    const GraphFolder folder = read_graph_folder(path, {.metas = false, .source_hash = true}).take();
+    const std::string content = graph_content_hash(folder.graph);
+    if (o.json) fmt::print("{{\"graph\": {}, \"source\": \"{}\", \"content\": \"{}\"}}\n", json_string(path), folder.source_hash, content);
+    else fmt::print("{}  {}\n", o.source ? folder.source_hash : content, path);
+  });
+}
+
+int run(const Options& o) {
+  const DeviceType device = device_from_name(o.device).take();
+  Engine& engine = *engine_load().take();
+  if (device == DeviceType::cuda && !engine.has_cuda()) fail({Code::environment, {}, "no CUDA device here", {"run with --device cpu; 'passnet doctor' says what is missing"}});
+  engine.set_threads(o.threads > 0 ? o.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  RunTable table;
+  const int code = for_each_graph(o, "ran", [&](const std::string& path) {
+    const auto begin = std::chrono::steady_clock::now();
+    const GraphFolder folder = read_graph_folder(path).take();
+    const Program program = lower_graph(folder.graph).take();
+    const std::unique_ptr<Executable> executable = engine.prepare(program, folder.graph, device).take();
+    std::vector<TensorRef> inputs = engine.replay(folder, o.seed, device).take();
+    engine.seed(kCallSeed);
+    const RunValue result = executable->run(inputs).take();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (o.json) fmt::print("{}\n", run_json(path, result, engine));
+    else table.add(path, folder.graph, result, seconds, engine);
+    std::fflush(stdout);
+  });
+  if (!o.json) table.print();
+  return code;
+}
+
+}  // namespace
+
+void add_graph(CLI::App& app, Outcome& outcome) {
+  auto options = std::make_shared<Options>();
+  CLI::App* graph = app.add_subcommand("graph", "Read, check, hash and run graph folders");
+  graph->require_subcommand(1);
+  const auto add = [&](const char* name, const char* help, int (*function)(const Options&)) {
+    CLI::App* command = graph->add_subcommand(name, help);
+    options->selection.add_options(*command);
+    command->add_flag("-q,--quiet", options->quiet, "No progress, no summary on stderr");
+    command->callback([=, &outcome] { outcome.code = function(*options); });
+    return command;
+  };
+  CLI::App* s = add("show", "Print the graph from the IR", show);
+  s->add_option("--style", options->style, "How to print: plain or raw (as torch.fx prints)")->check(CLI::IsMember({"plain", "raw"}));
+  s->add_option("--stage", options->stage, "What to print: graph, canonical (what is hashed) or program (the ATen calls)")->check(CLI::IsMember({"graph", "canonical", "program"}));
+  CLI::App* c = add("check", "Parse, verify and bind every operator, without running", check);
+  c->add_flag("--json", options->json, "One JSON object a line");
+  CLI::App* h = add("hash", "Content hash: equal for equal computations whatever the names", hash);
+  h->add_flag("--source", options->source, "sha256 of model.py's text instead (the format's graph_hash.txt)");
+  h->add_flag("--json", options->json, "Both hashes, one JSON object a line");
+  CLI::App* r = add("run", "Replay the inputs and run the graph eagerly through ATen", run);
+  r->add_flag("--json", options->json, "One JSON object a line: shape, dtype and sha256 of every output");
+  r->add_option("--seed", options->seed, "Seed of the inputs")->capture_default_str();
+  r->add_option("--device", options->device, "cpu or cuda; device literals in the graph mean this one")->capture_default_str();
+  r->add_option("--threads", options->threads, "Threads of ATen; default: all cores");
+}
+
+}  // namespace passnet::cli

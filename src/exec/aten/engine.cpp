@@ -1,0 +1,91 @@
+// The engine: libtorch behind exec/engine.h, and the replay of a graph's inputs.
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/nan_to_num.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <fmt/format.h>
+#include <torch/headeronly/version.h>
+
+#include "exec/aten/convert.h"
+#include "exec/aten/frame.h"
+#include "exec/aten/interpreter.h"
+
+namespace passnet {
+
+namespace {
+
+at::Tensor literal_tensor(const TensorMeta& meta, at::ScalarType type) {
+  const TensorData& data = *meta.data;
+  const c10::IValue list = data.integers.empty() ? c10::IValue(data.reals) : c10::IValue(data.integers);
+  return tensor_literal(data.size() == 0 ? c10::IValue(std::vector<double>{}) : list, type, std::nullopt).reshape(meta.shape);
+}
+
+// The format's definition of an input (docs/graphs.md): drawn in float32, rounded to the dtype, then scaled in the dtype.
+at::Tensor draw(const TensorMeta& meta) {
+  const at::ScalarType type = to_scalar_type(meta.dtype);
+  if (meta.data) return literal_tensor(meta, type);
+  if (meta.dtype == Dtype::boolean) return at::randn(meta.shape).gt(0.5);
+  if (!dtype_row(meta.dtype).floating) {
+    const auto low = static_cast<std::int64_t>(meta.min_val.value_or(0)), high = static_cast<std::int64_t>(meta.max_val.value_or(0));
+    return at::randint(low, high + 1, meta.shape, at::TensorOptions().dtype(type));
+  }
+  const double mean = meta.mean.value_or(0.0), std = meta.std.value_or(0.1);
+  at::Tensor x = std == 0 ? at::full(meta.shape, mean, at::TensorOptions().dtype(type)) : at::randn(meta.shape).to(type).mul(std).mul(0.2).add(mean);
+  if (meta.min_val) x = x.clamp(*meta.min_val, std::nullopt);
+  if (meta.max_val) x = x.clamp(std::nullopt, *meta.max_val);
+  return at::nan_to_num(x, 0.0).clamp(-100.0, 100.0);
+}
+
+class AtenEngine final : public Engine {
+ public:
+  std::string torch_version() const override { return fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH); }
+  bool has_cuda() const override { return at::globalContext().hasCUDA(); }
+  int threads() const override { return at::get_num_threads(); }
+  void set_threads(int count) override { at::set_num_threads(count); }
+  void seed(std::uint64_t value) override { at::manual_seed(value); }
+
+  Result<std::unique_ptr<Executable>> prepare(const Program& program, const Graph& graph, DeviceType device) override {
+    return make_executable(program, graph, device);
+  }
+
+  Result<std::vector<TensorRef>> replay(const GraphFolder& folder, std::uint64_t seed_value, DeviceType device) override {
+    const TensorMeta* current = nullptr;
+    try {
+      seed(seed_value);
+      std::vector<TensorRef> out;
+      for (const std::int32_t index : folder.inputs) {
+        current = &folder.metas[static_cast<std::size_t>(index)];
+        out.push_back(to_ref(draw(*current).to(to_device(device))));
+      }
+      return out;
+    } catch (const c10::Error& error) {
+      return meta_error(folder, current, error.what_without_backtrace());
+    } catch (const std::exception& error) {
+      return meta_error(folder, current, error.what());
+    }
+  }
+
+  Result<TensorRef> contiguous_on_cpu(const TensorRef& tensor) override {
+    try {
+      return to_ref(from_ref(tensor).detach().to(at::kCPU).contiguous());
+    } catch (const std::exception& error) {
+      return Error{Code::run, {}, error.what(), {}};
+    }
+  }
+
+ private:
+  static Error meta_error(const GraphFolder& folder, const TensorMeta* meta, const char* what) {
+    return {Code::meta, {folder.path, 0, 0, {}}, fmt::format("input '{}' cannot be made: {}", meta == nullptr ? "" : meta->name, what), {}};
+  }
+};
+
+}  // namespace
+
+}  // namespace passnet
+
+extern "C" __attribute__((visibility("default"))) passnet::Engine* passnet_engine() {
+  static passnet::AtenEngine engine;
+  return &engine;
+}

@@ -1,0 +1,68 @@
+// exec's door: run programs on real tensors. No torch header is seen outside src/exec/aten, which is a shared library of
+// its own: commands that only read graphs never load libtorch (0.4 s).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fx/folder.h"
+#include "graph/dtype.h"
+#include "ops/program.h"
+
+namespace passnet {
+
+enum class DeviceType : std::uint8_t { cpu, cuda, meta };
+
+// A tensor as plain data. `owner` keeps the memory alive.
+struct TensorRef {
+  void* data = nullptr;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides;
+  Dtype dtype = Dtype::float32;
+  DeviceType device = DeviceType::cpu;
+  std::shared_ptr<void> owner;
+};
+
+// What a program gives back.
+struct RunValue {
+  enum class Kind : std::uint8_t { none, boolean, integer, real, text, tensor, list } kind = Kind::none;
+  std::int64_t integer = 0;  // boolean, integer
+  double real = 0;
+  std::string text;  // text: a str, or the repr of anything else
+  TensorRef tensor;
+  std::vector<RunValue> items;
+};
+
+// A program bound to operator handles: prepared once, run often. Not for two threads at once.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  // Inputs in the order of the placeholders. In-place operators change them, as in Python.
+  virtual Result<RunValue> run(std::span<const TensorRef> inputs) = 0;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual std::string torch_version() const = 0;
+  virtual bool has_cuda() const = 0;
+  virtual int threads() const = 0;
+  virtual void set_threads(int count) = 0;
+  virtual void seed(std::uint64_t value) = 0;
+  // `graph` gives errors their lines; a device literal in the program means `device`.
+  virtual Result<std::unique_ptr<Executable>> prepare(const Program& program, const Graph& graph, DeviceType device) = 0;
+  // The graph's inputs from its metas: one draw each from the CPU generator, which is seeded first.
+  virtual Result<std::vector<TensorRef>> replay(const GraphFolder& folder, std::uint64_t seed, DeviceType device) = 0;
+  // A copy on the CPU with contiguous rows; the same tensor where it is one already.
+  virtual Result<TensorRef> contiguous_on_cpu(const TensorRef& tensor) = 0;
+};
+
+// Loads the shared library beside the binary on first use. The error says what to install.
+Result<Engine*> engine_load();
+
+Result<DeviceType> device_from_name(const std::string& name);
+
+}  // namespace passnet
