@@ -75,7 +75,7 @@ struct Fit {
       case Base::tensor: return t == Ty::tensor || (is_number(t) && (spelled == Spelled::aten || takes_numbers_as_tensors(schema.name)));
       case Base::scalar: return is_number(t) || t == Ty::tensor;  // a tensor of one element is read
       case Base::integer: return t == Ty::integer || t == Ty::number || t == Ty::tensor;
-      case Base::real: return t == Ty::real || t == Ty::integer || t == Ty::number || t == Ty::tensor;
+      case Base::real: return is_number(t) || t == Ty::tensor;
       case Base::boolean: return t == Ty::boolean || (v.is_node() && t == Ty::number);
       case Base::string: return t == Ty::string;
       case Base::dtype: return t == Ty::dtype;
@@ -124,6 +124,13 @@ const Param* find_keyword(const Schema& schema, std::string_view keyword, Spelle
   for (const auto& [numpy, ours] : kNumpy)
     if (keyword == numpy) return by_name(ours);
   return nullptr;
+}
+
+// A reduction's default is Mean in ATen; Python's binding cannot read that word and takes 0, which is none.
+Value default_of(const Param& param, Spelled spelled) {
+  const Value& v = *param.default_value;
+  if (v.kind == ValueKind::constant && v.text == "torch.Mean") return Value::of(std::int64_t{spelled == Spelled::aten ? 1 : 0});
+  return v;
 }
 
 std::string python_name(const Param& param, Spelled spelled) { return spelled == Spelled::function && param.name == "self" ? "input" : param.name; }
@@ -187,7 +194,7 @@ std::optional<std::vector<Value>> bind_schema(const Schema& schema, Call call, S
     const Param& p = schema.params[i];
     if (given[i] == nullptr) {
       if (!p.default_value) return refuse(fmt::format("argument '{}' is missing", python_name(p, spelled)));
-      out.push_back(*p.default_value);
+      out.push_back(default_of(p, spelled));
     } else if (!fit.fits(p, *given[i])) {
       return refuse(fmt::format("argument '{}' is {}", python_name(p, spelled), ty_name(fit.type(*given[i]))));
     } else {

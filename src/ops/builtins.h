@@ -22,6 +22,8 @@ inline constexpr BuiltinRow kBuiltins[] = {
     {"element_size", Ty::integer, 1, 1}, {"is_cuda", Ty::boolean, 1, 1},    {"is_contiguous", Ty::boolean, 2, 2},
     {"storage_offset", Ty::integer, 1, 1}, {"get_device", Ty::integer, 1, 1}, {"is_floating_point", Ty::boolean, 1, 1},
     {"is_same", Ty::boolean, 2, 2},     {"is_none", Ty::boolean, 1, 1},     {"is_tensor", Ty::boolean, 1, 1},
+    {"device_type", Ty::string, 1, 1},  {"device_index", Ty::any, 1, 1},    {"type_name", Ty::string, 1, 1},
+    {"type_limit", Ty::number, 2, 2},
     // values read from tensors
     {"item", Ty::number, 1, 1},         {"tolist", Ty::any, 1, 1},          {"int", Ty::integer, 1, 1},
     {"float", Ty::real, 1, 1},          {"bool", Ty::boolean, 1, 1},
@@ -40,10 +42,11 @@ inline constexpr BuiltinRow kBuiltins[] = {
     {"abs", Ty::any, 1, 1},             {"not_", Ty::boolean, 1, 1},        {"sum", Ty::any, 1, 1},
     {"max", Ty::any, 1, 1},             {"min", Ty::any, 1, 1},             {"sqrt", Ty::real, 1, 1},
     {"floor", Ty::integer, 1, 1},       {"ceil", Ty::integer, 1, 1},        {"check", Ty::none, 1, 1},
-    {"raise", Ty::any, 1, 1},           {"range", Ty::integers, 1, 2},
+    {"raise", Ty::any, 1, 1},           {"range", Ty::integers, 1, 2},      {"manual_seed", Ty::none, 1, 1},
     // lists of sizes
     {"tuple_of", Ty::integers, 2, 2},   {"float_tuple_of", Ty::other, 2, 2}, {"fill_sizes", Ty::integers, 3, 3},
     {"scaled_sizes", Ty::integers, 2, 2}, {"fractional_size", Ty::integers, 3, 3}, {"unpool_size", Ty::integers, 6, 6},
+    {"broadcast_shapes", Ty::integers, 1, 1},
 };
 
 const BuiltinRow* builtin_find(std::string_view name);

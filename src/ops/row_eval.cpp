@@ -260,7 +260,10 @@ class RowEval {
       if (!a.is_node() || !b.is_node()) return Value::boolean(false);
       return emitter_.builtin("is_same", {a, b});
     }
-    if (op == py::Op::in) return emitter_.builtin("in", {a, b});
+    if (op == py::Op::in) {
+      if (!a.is_node()) return Value::boolean(std::find(b.items.begin(), b.items.end(), a) != b.items.end());
+      return emitter_.builtin("in", {a, b});
+    }
     if (auto folded = fold_compare(op, a, b)) return Value::boolean(*folded);
     const Value args[] = {a, b};
     return emitter_.call(fmt::format("operator.{}", operator_of(op)), args, {});
@@ -353,6 +356,7 @@ class RowEval {
       if (f == "is_none") return t == Ty::any ? emitter_.builtin("is_none", {a.args[0]}) : Value::boolean(t == Ty::none);
       if (f == "is_int") return Value::boolean(t == Ty::integer || t == Ty::number);
       if (f == "is_number") return Value::boolean(t == Ty::integer || t == Ty::real || t == Ty::boolean || t == Ty::number);
+      if (f == "is_real") return Value::boolean(t == Ty::real);
       if (f == "is_string") return Value::boolean(t == Ty::string);
       if (f == "is_dtype") return Value::boolean(t == Ty::dtype);
       if (f == "is_sequence") return Value::boolean(a.args[0].is_sequence() || t == Ty::tensors || t == Ty::integers);

@@ -74,7 +74,6 @@ ParamType take_type(std::string_view& text, bool* written, bool* aliased) {
 Value parse_default(std::string_view text, Base base) {
   if (text == "None") return Value::none();
   if (text == "True" || text == "False") return Value::boolean(text == "True");
-  if (text == "Mean") return Value::of(std::int64_t{1});
   if (text.front() == '\'' || text.front() == '"') return Value::string(std::string(text.substr(1, text.size() - 2)));
   if (text.front() == '[') {
     std::vector<Value> items;

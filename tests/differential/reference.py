@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 CALL_SEED = 1024
-DEVICE_LITERAL = re.compile(r"device\(type\s*=\s*'\w+'(,\s*index\s*=\s*\d+)?\)")
+DEVICE_LITERAL = re.compile(r"""device\(type\s*=\s*(['"])\w+\1(,\s*index\s*=\s*\d+)?\)""")
 
 
 def read_metas(folder: Path) -> dict[str, dict[str, Any]]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/fuzz/run.sh [minutes] [target...]: builds the `fuzz` preset, fuzzes each target (py, graph) for that long on one
-# core, merges what is new into its corpus, then prints the line coverage that the corpus reaches in src/py and src/fx.
-# Crashes are left in build-fuzz/crashes and make it exit 1.
+# core (0: not at all), merges what is new into its corpus, then prints the line coverage that the corpus reaches in
+# src/py and src/fx. Crashes are left in build-fuzz/crashes and make it exit 1.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 minutes=${1:-1}
@@ -18,14 +18,18 @@ mkdir -p build-fuzz/crashes
 for target in "${targets[@]}"; do
   corpus=tests/fuzz/corpus/$target found=build-fuzz/found_$target
   mkdir -p "$corpus" "$found"
-  nice build-fuzz/fuzz_"$target" "$found" "$corpus" -dict=tests/fuzz/python.dict -max_total_time=$((minutes * 60)) \
-    -max_len=4096 -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix=build-fuzz/crashes/"$target"- \
-    2> build-fuzz/"$target".log || failed=1
-  grep -E "stat::|ERROR|SUMMARY" build-fuzz/"$target".log || true
-  # What is new joins the corpus, the smallest file for each edge first.
+  if [ "$minutes" -gt 0 ]; then
+    nice build-fuzz/fuzz_"$target" "$found" "$corpus" -dict=tests/fuzz/python.dict -max_total_time=$((minutes * 60)) \
+      -max_len=4096 -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix=build-fuzz/crashes/"$target"- \
+      2> build-fuzz/"$target".log || failed=1
+    grep -E "stat::|ERROR|SUMMARY" build-fuzz/"$target".log || true
+  fi
+  # The corpus becomes the smallest files that reach what it and the finds reach.
   merged=$(mktemp -d)
-  nice build-fuzz/fuzz_"$target" -merge=1 "$merged" "$corpus" "$found" 2> /dev/null || failed=1
-  cp -n "$merged"/* "$corpus"/
+  nice build-fuzz/fuzz_"$target" -merge=1 "$merged" "$corpus" "$found" 2> /dev/null
+  [ -n "$(ls "$merged")" ]
+  rm -f "$corpus"/*
+  cp "$merged"/* "$corpus"/
   rm -r "$merged"
 done
 

@@ -1,4 +1,5 @@
 // What rows call as py.f: sizes, numbers and lists, with Python's arithmetic.
+#include <ATen/Context.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -276,6 +277,49 @@ IValue unravel_index(const Frame& frame, const Args& args) {
   return out;
 }
 
+IValue type_limit(const Frame& frame, const Args& args) {
+  const auto type = static_cast<at::ScalarType>(frame.read(args[0]).toInt());
+  const std::string what = frame.read(args[1]).toStringRef();
+  if (what == "bits") return static_cast<std::int64_t>(c10::elementSize(type) * 8);
+  const auto real = [&](auto zero) -> IValue {
+    using Limits = std::numeric_limits<decltype(zero)>;
+    return static_cast<double>(what == "max" ? Limits::max() : what == "min" ? Limits::lowest() : what == "eps" ? Limits::epsilon() : Limits::min());
+  };
+  const auto integer = [&](auto zero) -> IValue {
+    using Limits = std::numeric_limits<decltype(zero)>;
+    if (what != "max" && what != "min") throw std::invalid_argument("an integer type has no such limit");
+    return static_cast<std::int64_t>(what == "max" ? Limits::max() : Limits::lowest());
+  };
+  switch (type) {
+    case at::kFloat: return real(float{});
+    case at::kDouble: return real(double{});
+    case at::kHalf: return real(c10::Half{});
+    case at::kBFloat16: return real(c10::BFloat16{});
+    case at::kLong: return integer(std::int64_t{});
+    case at::kInt: return integer(std::int32_t{});
+    case at::kShort: return integer(std::int16_t{});
+    case at::kChar: return integer(std::int8_t{});
+    case at::kByte: return integer(std::uint8_t{});
+    default: throw std::invalid_argument("this dtype has no limits");
+  }
+}
+
+IValue broadcast_shapes(const Frame& frame, const Args& args) {
+  std::vector<std::int64_t> out;
+  for (const IValue& item : sequence_items(frame.read(args[0]))) {
+    const auto shape = is_sequence(item) ? sizes_of(item) : std::vector<std::int64_t>{integer_of(plain(item))};
+    if (shape.size() > out.size()) out.insert(out.begin(), shape.size() - out.size(), 1);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      std::int64_t& size = out[out.size() - shape.size() + i];
+      if (size != shape[i] && size != 1 && shape[i] != 1) throw std::invalid_argument("these shapes cannot be broadcast together");
+      if (size == 1) size = shape[i];
+    }
+  }
+  return integer_list(std::move(out));
+}
+
+std::string type_name(const at::Tensor& x) { return fmt::format("torch.{}{}Tensor", x.is_cuda() ? "cuda." : "", c10::toString(x.scalar_type())); }
+
 struct Entry {
   std::string_view name;
   BuiltinFunction function;
@@ -308,6 +352,20 @@ const Entry kEntries[] = {
     {"is_same", [](FRAME_ARGS) -> IValue { return f.read(a[0]).is(f.read(a[1])); }},
     {"is_none", [](FRAME_ARGS) -> IValue { return f.read(a[0]).isNone(); }},
     {"is_tensor", [](FRAME_ARGS) -> IValue { return f.read(a[0]).isTensor(); }},
+    {"device_type", [](FRAME_ARGS) -> IValue { return c10::DeviceTypeName(f.read(a[0]).toDevice().type(), true); }},
+    {"device_index",
+     [](FRAME_ARGS) -> IValue {
+       const c10::Device d = f.read(a[0]).toDevice();
+       return d.has_index() ? IValue(static_cast<std::int64_t>(d.index())) : IValue();
+     }},
+    {"type_name", [](FRAME_ARGS) -> IValue { return type_name(tensor_arg(f, a[0])); }},
+    {"type_limit", type_limit},
+    {"manual_seed",
+     [](FRAME_ARGS) -> IValue {
+       at::manual_seed(static_cast<std::uint64_t>(integer_of(f.read(a[0]))));
+       return {};
+     }},
+    {"broadcast_shapes", broadcast_shapes},
     {"item", [](FRAME_ARGS) -> IValue { return item_of(tensor_arg(f, a[0])); }},
     {"tolist", [](FRAME_ARGS) -> IValue { return to_list(tensor_arg(f, a[0])); }},
     {"int", [](FRAME_ARGS) -> IValue { return rounded(plain(f.read(a[0])), std::trunc); }},

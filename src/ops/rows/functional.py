@@ -21,6 +21,8 @@ def row(input, inplace=False):
 
 @op("torch.nn.functional.hardtanh")
 def row(input, min_val=-1.0, max_val=1.0, inplace=False):
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
     return aten.hardtanh_(input, min_val, max_val) if inplace else aten.hardtanh(input, min_val, max_val)
 
 
@@ -192,15 +194,21 @@ def row(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_gra
     return aten.embedding(aten.embedding_renorm_(weight, index, max_norm, norm_type), index, pad, scale_grad_by_freq, sparse)
 
 
-@op("torch.nn.functional.embedding_bag")
-def row(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None):
+def bag(input, weight, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx):
     number = {"sum": 0, "mean": 1, "max": 2}[mode]
     table = weight if is_none(max_norm) else aten.embedding_renorm_(weight, aten.contiguous(input), max_norm, norm_type)
-    if py.dim(input) == 2:
+    if is_none(offsets):  # rows of a matrix are the bags
         starts = aten.arange(0, py.numel(input), py.size_at(input, 1), dtype=py.dtype(input), device=py.device(input))
         weights = None if is_none(per_sample_weights) else aten.reshape(per_sample_weights, [-1])
         return aten.embedding_bag.padding_idx(table, aten.reshape(input, [-1]), starts, scale_grad_by_freq, number, sparse, weights, False, padding_idx)[0]
     return aten.embedding_bag.padding_idx(table, input, offsets, scale_grad_by_freq, number, sparse, per_sample_weights, include_last_offset, padding_idx)[0]
+
+
+@op("torch.nn.functional.embedding_bag")
+def row(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None):
+    if py.is_floating_point(input):  # the old order of the arguments
+        return bag(weight, input, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx)
+    return bag(input, weight, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx)
 
 
 # ---- normalisation (the last argument asks for cuDNN, as Python torch does by default)
@@ -208,11 +216,15 @@ def row(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_f
 
 @op("torch.nn.functional.batch_norm")
 def row(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
+    if training:
+        several_values = py.check(py.numel(input) != py.size_at(input, 1))
     return aten.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
 
 
 @op("torch.nn.functional.instance_norm")
 def row(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05):
+    if use_input_stats:
+        several_values = py.check(py.numel(input) != py.size_at(input, 0) * py.size_at(input, 1))
     return aten.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)
 
 
@@ -391,6 +403,10 @@ def row(input, kernel_size, output_size=None, output_ratio=None, return_indices=
 
 @op("torch.nn.functional.interpolate", "torch.nn.functional.upsample")
 def row(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False):
+    if not is_none(align_corners) and mode in ("nearest", "area", "nearest-exact"):
+        raise ValueError("align_corners can only be set with linear, bilinear, bicubic and trilinear")
+    if is_none(size) == is_none(scale_factor):
+        raise ValueError("give either size or scale_factor")
     rank = py.dim(input)
     recompute = mode == "area" or (not is_none(recompute_scale_factor) and recompute_scale_factor)
     if is_none(size) and recompute:
@@ -589,6 +605,14 @@ def row(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=N
 @op("torch.nn.functional.triplet_margin_loss")
 def row(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, reduce=None, reduction="mean"):
     return aten.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction_number(size_average, reduce, reduction))
+
+
+@op("torch.nn.functional.triplet_margin_with_distance_loss")
+def row(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+    near = aten.pairwise_distance(anchor, positive)
+    far = aten.pairwise_distance(anchor, negative)
+    nearest = aten.minimum(far, aten.pairwise_distance(positive, negative)) if swap else far
+    return reduced(aten.clamp_min(margin + near - nearest, 0), reduction)
 
 
 @op("torch.nn.functional.ctc_loss")

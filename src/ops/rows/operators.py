@@ -365,12 +365,12 @@ def row(x):
 
 
 # results of several tensors have names
-@op("getattr.values", "getattr.sign", "getattr.eigenvalues", "getattr.L", "getattr.Q", "getattr.U", "getattr.LU", "getattr.solution", "getattr.min", "getattr.mantissa")
+@op("getattr.values", "getattr.sign", "getattr.eigenvalues", "getattr.L", "getattr.Q", "getattr.U", "getattr.LU", "getattr.solution", "getattr.mantissa")
 def row(x):
     return x[0]
 
 
-@op("getattr.indices", "getattr.logabsdet", "getattr.eigenvectors", "getattr.info", "getattr.R", "getattr.S", "getattr.pivots", "getattr.max", "getattr.exponent")
+@op("getattr.indices", "getattr.logabsdet", "getattr.eigenvectors", "getattr.info", "getattr.R", "getattr.S", "getattr.pivots", "getattr.exponent")
 def row(x):
     return x[1]
 
@@ -378,3 +378,40 @@ def row(x):
 @op("getattr.Vh", "getattr.V")
 def row(x):
     return x[2]
+
+
+# of torch.aminmax, or of torch.finfo(dtype)
+@op("getattr.min")
+def row(x):
+    return py.type_limit(x, "min") if is_dtype(x) else x[0]
+
+
+@op("getattr.max")
+def row(x):
+    return py.type_limit(x, "max") if is_dtype(x) else x[1]
+
+
+@op("getattr.eps")
+def row(x):
+    return py.type_limit(x, "eps")
+
+
+@op("getattr.tiny", "getattr.smallest_normal")
+def row(x):
+    return py.type_limit(x, "tiny")
+
+
+@op("getattr.bits")
+def row(x):
+    return py.type_limit(x, "bits")
+
+
+# of a device
+@op("getattr.type")
+def row(x):
+    return py.device_type(x)
+
+
+@op("getattr.index")
+def row(x):
+    return py.device_index(x)

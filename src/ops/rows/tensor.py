@@ -135,6 +135,8 @@ def row(x, *args, device=None, dtype=None, other=None, non_blocking=False, copy=
 
 @op(".type")
 def row(x, dtype=None, non_blocking=False):
+    if is_none(dtype):
+        return py.type_name(x)
     if is_string(dtype):
         kinds = {"torch.FloatTensor": torch.float32, "torch.DoubleTensor": torch.float64, "torch.HalfTensor": torch.float16, "torch.BFloat16Tensor": torch.bfloat16, "torch.LongTensor": torch.int64, "torch.IntTensor": torch.int32, "torch.BoolTensor": torch.bool, "torch.ByteTensor": torch.uint8}
         return aten.to.dtype(x, kinds[dtype], non_blocking)
@@ -252,7 +254,12 @@ def row(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     return aten.linalg_vector_norm(input, 2.0 if is_none(p) else p, dims, keepdim, dtype=dtype)
 
 
-@op(".split", "torch.split", "torch.functional.split")
+@op(".split")
+def row(tensor, split_size, dim=0):
+    return torch.functional.split(tensor, split_size, dim)
+
+
+@op("torch.split", "torch.functional.split")
 def row(tensor, split_size_or_sections, dim=0):
     if is_sequence(split_size_or_sections):
         return aten.split_with_sizes(tensor, split_size_or_sections, dim)
@@ -376,7 +383,33 @@ def row(indices, shape):
     return py.unravel_index(indices, shape)
 
 
+@op("torch.functional.lu", "torch.lu")
+def row(A, pivot=True, get_infos=False, out=None):
+    found = aten._lu_with_info(A, pivot, not get_infos)
+    return (found[0], found[1], found[2]) if get_infos else (found[0], found[1])
+
+
+@op("torch.functional.broadcast_shapes", "torch.broadcast_shapes")
+def row(*shapes):
+    return py.broadcast_shapes(shapes)
+
+
 # ---- numbers and effects of a captured graph
+
+
+@op("torch.Size")
+def row(sizes=()):
+    return sizes
+
+
+@op("torch.finfo", "torch.iinfo")
+def row(dtype):
+    return dtype
+
+
+@op("torch.manual_seed", "torch.random.manual_seed")
+def row(seed):
+    return py.manual_seed(seed)
 
 
 @op("torch.sym_sum")
@@ -389,14 +422,24 @@ def row(iterable, start=0):
     return py.sum(iterable) + start
 
 
-@op("torch.sym_max", "builtins.max")
+@op("builtins.max")
 def row(*args):
     return py.max(args[0] if len(args) == 1 else args)
 
 
-@op("torch.sym_min", "builtins.min")
+@op("builtins.min")
 def row(*args):
     return py.min(args[0] if len(args) == 1 else args)
+
+
+@op("torch.sym_max")
+def row(a, b):
+    return py.float(py.max((a, b))) if is_real(a) or is_real(b) else py.max((a, b))
+
+
+@op("torch.sym_min")
+def row(a, b):
+    return py.float(py.min((a, b))) if is_real(a) or is_real(b) else py.min((a, b))
 
 
 @op("torch.sym_ite")
@@ -424,9 +467,14 @@ def row(a):
     return py.int(a)
 
 
-@op("torch._check", "torch._assert", "torch.ops.aten._assert_scalar.default", "torch.ops.aten._assert_scalar", "torch._assert_scalar", "torch._check_value")
+@op("torch._check", "torch._assert", "torch._check_value")
 def row(cond, message=None):
     return py.check(cond)
+
+
+@op("torch.ops.aten._assert_scalar.default", "torch.ops.aten._assert_scalar", "torch._assert_scalar")
+def row(self, assert_msg):
+    return py.check(self)
 
 
 @op("torch._check_is_size")
