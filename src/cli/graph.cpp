@@ -28,7 +28,7 @@ struct Options {
   bool json = false;
   bool source = false;
   bool quiet = false;
-  bool time = false;
+  bool round_trip = false;
 };
 
 // Runs `work` on every graph; an error is printed and counted, and never ends the run.
@@ -66,12 +66,23 @@ int show(const Options& o) {
   });
 }
 
+// Print, read, print: the same text and the same computation, in both styles.
+void check_round_trip(const Graph& graph) {
+  for (const PrintStyle style : {PrintStyle::plain, PrintStyle::raw}) {
+    const std::string once = print_model(graph, style);
+    const Graph again = read_model(graph.file + " (printed)", once).take();
+    if (print_model(again, style) != once) fail({Code::internal, {graph.file, 0, 0, {}}, "printing, reading and printing again gives another text", {}});
+    if (graph_canonical_text(again) != graph_canonical_text(graph)) fail({Code::internal, {graph.file, 0, 0, {}}, "the printed graph is another computation", {}});
+  }
+}
+
 int check(const Options& o) {
   std::size_t nodes = 0, graphs = 0;
   const auto begin = std::chrono::steady_clock::now();
   const int code = for_each_graph(o, "checked", [&](const std::string& path) {
     const GraphFolder folder = read_graph_folder(path).take();
     lower_graph(folder.graph).take();
+    if (o.round_trip) check_round_trip(folder.graph);
     nodes += folder.graph.nodes.size();
     ++graphs;
     if (o.json) fmt::print("{{\"graph\": {}, \"nodes\": {}, \"inputs\": {}}}\n", json_string(path), folder.graph.nodes.size(), folder.inputs.size());
@@ -132,6 +143,7 @@ void add_graph(CLI::App& app, Outcome& outcome) {
   s->add_option("--stage", options->stage, "What to print: graph, canonical (what is hashed) or program (the ATen calls)")->check(CLI::IsMember({"graph", "canonical", "program"}));
   CLI::App* c = add("check", "Parse, verify and bind every operator, without running", check);
   c->add_flag("--json", options->json, "One JSON object a line");
+  c->add_flag("--round-trip", options->round_trip, "Also print each graph in both styles, read it back and compare");
   CLI::App* h = add("hash", "Content hash: equal for equal computations whatever the names", hash);
   h->add_flag("--source", options->source, "sha256 of model.py's text instead (the format's graph_hash.txt)");
   h->add_flag("--json", options->json, "Both hashes, one JSON object a line");

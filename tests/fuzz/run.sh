@@ -26,7 +26,7 @@ for target in "${targets[@]}"; do
   fi
   # The corpus becomes the smallest files that reach what it and the finds reach.
   merged=$(mktemp -d)
-  nice build-fuzz/fuzz_"$target" -merge=1 "$merged" "$corpus" "$found" 2> /dev/null
+  nice build-fuzz/fuzz_"$target" -set_cover_merge=1 -use_counters=0 "$merged" "$corpus" "$found" 2> /dev/null
   [ -n "$(ls "$merged")" ]
   rm -f "$corpus"/*
   cp "$merged"/* "$corpus"/

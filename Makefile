@@ -1,0 +1,60 @@
+# make demo: the product's main job, from a bare checkout.   make test: the whole suite.
+# Both do all set-up first; a second run installs and rebuilds nothing without need.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+JOBS ?= $(shell nproc)
+PYTHON := $(if $(PASSNET_PYTHON),$(PASSNET_PYTHON),.venv/bin/python)
+SHARED ?= ../shared
+
+.PHONY: help setup build demo test check-all sanitize fuzz bench samples format tidy clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: ## install system packages and torch (into .venv)
+	@tools/setup
+
+build/build.ninja: CMakeLists.txt CMakePresets.json
+	@cmake --preset release >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }; rm -f build.log
+
+build: setup build/build.ninja ## build build/passnet
+	@cmake --build build -j $(JOBS) -- --quiet
+
+demo: build ## run every graph of samples/ and print the table
+	@build/passnet doctor
+	@echo
+	@build/passnet graph run --list samples/all.txt
+
+test: build ## run the whole suite; ends with 'N passed, N failed'
+	@cd build && ctest --output-on-failure -j $(JOBS) --output-junit ctest.xml
+	@$(PYTHON) tests/summary.py build/ctest.xml
+
+check-all: build ## as test, and every graph of $(SHARED)/passbench against Python torch (an hour)
+	@cd build && PASSNET_ALL=1 ctest --output-on-failure -j 1 --output-junit ctest.xml
+	@$(PYTHON) tests/summary.py build/ctest.xml
+
+sanitize: setup ## the suite under address and undefined-behaviour sanitizers
+	@cmake --preset sanitize >/dev/null && cmake --build --preset sanitize -j $(JOBS) -- --quiet
+	@cd build-sanitize && ctest --output-on-failure -j $(JOBS) --output-junit ctest.xml -LE differential
+	@$(PYTHON) tests/summary.py build-sanitize/ctest.xml
+
+MINUTES ?= 15
+fuzz: setup ## fuzz the parser and the graph reader, MINUTES=15 each, and print the coverage (needs clang)
+	@tests/fuzz/run.sh $(MINUTES)
+
+bench: build ## every benchmark, both sides of each claim from one run
+	@bench/run $(PYTHON)
+
+samples: ## make samples/ again (its own environment in .venv-samples)
+	@test -e .venv-samples || { python3 -m venv .venv-samples && .venv-samples/bin/pip install -q -r python/requirements-samples.txt; }
+	@.venv-samples/bin/python python/make_samples.py
+
+format: ## clang-format every source
+	@git ls-files '*.cpp' '*.h' | xargs clang-format -i
+
+tidy: build ## clang-tidy over src
+	@git ls-files 'src/*.cpp' | xargs clang-tidy -p build --quiet
+
+clean: ## remove what was built
+	@rm -rf build build-*
