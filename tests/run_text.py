@@ -15,7 +15,7 @@ A case file:
 Several commands are run in order and their outputs joined. An input file's name may be followed by
     escaped                            Python's escapes (\\xff, \\r) stand for their bytes
     x COUNT                            what stands between the lines <<< and >>> is repeated, {i} counting from 0
-    joined                             lines are joined without their line ends (and a final one is kept)
+    joined                             with x COUNT: the repeated part and what stands before it make one line
 --update writes what came out into the expected sections that failed. Ends with `N passed, N failed`.
 """
 import argparse, os, re, shlex, subprocess, sys, tempfile, time
@@ -50,7 +50,7 @@ def input_file(name, text):
         body, _, after = rest.partition(">>>\n")
         count = int(words[words.index("x") + 1])
         if "joined" in words:
-            body = body.rstrip("\n")
+            before, body = before.rstrip("\n"), body.rstrip("\n")
         text = before + "".join(body.replace("{i}", str(i)).replace("{i-1}", str(i - 1)) for i in range(count)) + after
     content = text.encode("utf-8", "surrogateescape")
     return name, content.decode("unicode_escape").encode("latin-1") if "escaped" in words else content

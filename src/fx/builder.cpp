@@ -290,6 +290,7 @@ class Builder {
       if (!path.empty()) return constant(e, path);
     }
     Value object = value(*e.items[0]);
+    if (object.kind == ValueKind::constant) return constant(e, object.text + "." + std::string(e.text));
     return Value::ref(call("getattr", e.place, {std::move(object), Value::string(std::string(e.text))}));
   }
 
@@ -327,7 +328,9 @@ class Builder {
     std::vector<Value> args;
     if (path.empty()) {
       if (callee.kind != py::ExprKind::attribute) not_straight(callee.place, "this call");
-      args.push_back(value(*callee.items[0]));
+      Value object = value(*callee.items[0]);
+      if (object.kind == ValueKind::constant) path = object.text + "." + std::string(callee.text);  // an alias of torch.f
+      else args.push_back(std::move(object));
     }
     for (const py::Expr* item : e.items.subspan(1)) {
       if (item->kind == py::ExprKind::starred) error(Code::unsupported, item->place, "a starred argument in a graph", "write the arguments out");
@@ -413,6 +416,7 @@ class Builder {
       }
       std::string base = node.target.substr(node.target.rfind('.') + 1);
       while (base.size() > 1 && base.ends_with('_')) base.pop_back();
+      if (base == "and" || base == "or" || base == "not" || base == "is") base += '_';  // Python's own words
       const std::size_t count = counts[base]++;
       node.name = count == 0 ? base : fmt::format("{}_{}", base, count);
     }

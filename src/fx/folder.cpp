@@ -42,7 +42,7 @@ void bind_inputs(GraphFolder& folder) {
       std::vector<std::string_view> known;
       for (const auto& [name, index] : by_name) known.push_back(name);
       const auto nearest = text_nearest(node.name, known, 1);
-      fail({Code::meta, {folder.graph.file, node.line, node.column, {}}, fmt::format("no meta for input '{}'", node.name),
+      fail({Code::meta, where_in_file(folder.graph.file, node.line, node.column), fmt::format("no meta for input '{}'", node.name),
             {nearest.empty() ? "weight_meta.py or input_meta.py needs a class with this name" : fmt::format("there is one for '{}'", nearest[0])}});
     }
     folder.inputs.push_back(it->second);
@@ -61,28 +61,42 @@ Result<Graph> read_model(std::string file, std::string source) {
   });
 }
 
-Result<GraphFolder> read_graph_folder(const std::string& path, ReadOptions options) {
+Result<GraphFolder> read_graph_sources(GraphSources sources, ReadOptions options) {
   return guarded([&] {
     GraphFolder out;
-    out.path = path;
-    const std::string prefix = path.ends_with('/') ? path : path + "/";
-    std::string source = file_read(prefix + "model.py").take();
-    if (options.source_hash) out.source_hash = sha256_hex(source);
-    out.graph = read_model(prefix + "model.py", std::move(source)).take();
+    out.path = sources.path;
+    const std::string prefix = out.path.ends_with('/') ? out.path : out.path + "/";
+    if (options.source_hash) out.source_hash = sha256_hex(sources.model);
+    out.graph = read_model(prefix + "model.py", std::move(sources.model)).take();
     graph_verify(out.graph).take();
     if (!options.metas) return out;
-    for (const char* name : {"weight_meta.py", "input_meta.py"}) {
-      const std::string file = prefix + name;
-      auto text = file_read(file);
-      if (!text) {
-        if (file_exists(file)) fail(std::move(text.error()));
-        continue;
-      }
-      std::vector<TensorMeta> metas = read_metas(file, std::move(*text)).take();
+    const auto add = [&](const char* name, std::optional<std::string>& text) {
+      if (!text) return;
+      std::vector<TensorMeta> metas = read_metas(prefix + name, std::move(*text)).take();
       std::move(metas.begin(), metas.end(), std::back_inserter(out.metas));
-    }
+    };
+    add("weight_meta.py", sources.weight_meta);
+    add("input_meta.py", sources.input_meta);
     bind_inputs(out);
     return out;
+  });
+}
+
+Result<GraphFolder> read_graph_folder(const std::string& path, ReadOptions options) {
+  return guarded([&] {
+    const std::string prefix = path.ends_with('/') ? path : path + "/";
+    const auto optional_file = [&](const char* name) -> std::optional<std::string> {
+      auto text = file_read(prefix + name);
+      if (text) return std::move(*text);
+      if (file_exists(prefix + name)) fail(std::move(text.error()));
+      return std::nullopt;
+    };
+    GraphSources sources{path, file_read(prefix + "model.py").take(), {}, {}};
+    if (options.metas) {
+      sources.weight_meta = optional_file("weight_meta.py");
+      sources.input_meta = optional_file("input_meta.py");
+    }
+    return read_graph_sources(std::move(sources), options).take();
   });
 }
 

@@ -25,6 +25,14 @@ struct ReadOptions {
 // model.py alone: `class GraphModule` and its forward.
 Result<Graph> read_model(std::string file, std::string source);
 
+// The texts of a graph folder's files; a meta file may be absent.
+struct GraphSources {
+  std::string path;  // for messages
+  std::string model;
+  std::optional<std::string> weight_meta, input_meta;
+};
+Result<GraphFolder> read_graph_sources(GraphSources sources, ReadOptions options = {});
+
 Result<GraphFolder> read_graph_folder(const std::string& path, ReadOptions options = {});
 
 }  // namespace passnet

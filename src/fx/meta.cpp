@@ -158,15 +158,38 @@ Result<std::vector<TensorMeta>> read_metas(std::string file, std::string source)
   });
 }
 
+namespace {
+
+// A class name made of what a tensor was called: letters, digits and underscores.
+std::string class_suffix(std::string_view name) {
+  std::string out(name);
+  for (char& c : out)
+    if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) c = '_';
+  return out;
+}
+
+std::string double_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto u = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') out += {'\\', c};
+    else if (u < 0x20 || u == 0x7f) out += fmt::format("\\x{:02x}", u);
+    else out += c;
+  }
+  return out + '"';
+}
+
+}  // namespace
+
 std::string print_meta(const TensorMeta& meta) {
   const auto number = [](std::optional<double> v) {
     if (!v) return std::string("None");
     return *v == std::floor(*v) && std::fabs(*v) < 1e15 ? fmt::format("{}", static_cast<std::int64_t>(*v)) : python_float(*v);
   };
   const std::string& original = meta.original_name.empty() ? meta.name : meta.original_name;
-  std::string out = fmt::format("class Program_weight_tensor_meta_{}:\n\tname = \"{}\"\n", original, meta.name);
-  if (!meta.original_name.empty()) out += fmt::format("\toriginal_name = \"{}\"\n", meta.original_name);
-  out += fmt::format("\tshape = [{}]\n\tdtype = \"torch.{}\"\n\tdevice = \"{}\"\n", fmt::join(meta.shape, ", "), dtype_row(meta.dtype).name, meta.device);
+  std::string out = fmt::format("class Program_weight_tensor_meta_{}:\n\tname = {}\n", class_suffix(original), double_quoted(meta.name));
+  if (!meta.original_name.empty()) out += fmt::format("\toriginal_name = {}\n", double_quoted(meta.original_name));
+  out += fmt::format("\tshape = [{}]\n\tdtype = \"torch.{}\"\n\tdevice = {}\n", fmt::join(meta.shape, ", "), dtype_row(meta.dtype).name, double_quoted(meta.device));
   out += fmt::format("\tmean = {}\n\tstd = {}\n", meta.mean ? python_float(*meta.mean) : "None", meta.std ? python_float(*meta.std) : "None");
   if (meta.data) {
     std::vector<std::string> items;

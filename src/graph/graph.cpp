@@ -5,6 +5,7 @@
 #include <bit>
 #include <unordered_map>
 
+#include "base/file.h"
 #include "base/hash.h"
 
 namespace passnet {
@@ -117,7 +118,7 @@ bool is_identifier(std::string_view name) {
 Result<std::monostate> graph_verify(const Graph& graph) {
   return guarded([&] {
     const auto wrong = [&](const Node& node, std::string message) {
-      fail({Code::graph, {graph.file, node.line, node.column, {}}, std::move(message), {}});
+      fail({Code::graph, where_in_file(graph.file, node.line, node.column), std::move(message), {}});
     };
     if (graph.nodes.empty() || graph.nodes.back().kind != NodeKind::output)
       fail({Code::graph, {graph.file, 0, 0, {}}, "a graph ends with its output", {}});

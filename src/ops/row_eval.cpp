@@ -91,7 +91,7 @@ class RowEval {
  private:
   [[noreturn]] void refuse(std::string reason, const py::Stmt& f) const {
     std::string text = py::print(f);
-    const std::size_t open = text.find('('), close = text.find("):\n");
+    const std::size_t open = text.find('(', text.find("def ")), close = text.find("):\n", open);
     emitter_.error(Code::argument, fmt::format("{}: {}", spelling_, reason), {fmt::format("its signature is {}", text.substr(open, close + 1 - open))});
   }
 

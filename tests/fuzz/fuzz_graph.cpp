@@ -1,4 +1,5 @@
-// Any bytes as model.py and as weight_meta.py: a graph or an error; what reads prints, reads again and prints the same.
+// Any bytes as a graph folder, its files parted by `%%` lines (model.py, weight_meta.py, input_meta.py): a graph or an
+// error; what reads prints, reads again and prints the same, verifies, and lowers to a program or an error.
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -7,6 +8,7 @@
 #include "fx/folder.h"
 #include "fx/meta.h"
 #include "fx/printer.h"
+#include "ops/lower.h"
 
 namespace {
 
@@ -48,11 +50,30 @@ void check_metas(const std::string& source) {
     broken("printed twice differs", printed + "\n---\n" + twice);
 }
 
+void check_folder(GraphSources sources) {
+  const Result<GraphFolder> folder = read_graph_sources(std::move(sources), {.metas = true, .source_hash = true});
+  if (!folder) return;
+  if (folder->inputs.size() != folder->graph.placeholder_count()) broken("an input without its meta", "");
+  const Result<Program> program = lower_graph(folder->graph);
+  if (!program && program.error().code == Code::internal) broken("an internal error", error_text(program.error()));
+}
+
 }  // namespace
 
 int fuzz_one(const std::uint8_t* data, std::size_t size) {
-  const std::string source(reinterpret_cast<const char*>(data), size);
-  check_model(source);
-  check_metas(source);
+  std::string rest(reinterpret_cast<const char*>(data), size);
+  GraphSources sources{"folder", {}, {}, {}};
+  const auto part = [&] {
+    const std::size_t at = rest.find("\n%%\n");
+    std::string out = rest.substr(0, at);
+    rest = at == std::string::npos ? std::string() : rest.substr(at + 4);
+    return out;
+  };
+  sources.model = part();
+  if (!rest.empty()) sources.weight_meta = part();
+  if (!rest.empty()) sources.input_meta = part();
+  check_model(sources.model);
+  check_metas(sources.weight_meta.value_or(sources.model));
+  check_folder(std::move(sources));
   return 0;
 }
