@@ -16,7 +16,7 @@ setup: ## install system packages and torch (into .venv)
 	@tools/setup
 
 build/build.ninja: CMakeLists.txt CMakePresets.json
-	@cmake --preset release >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }; rm -f build.log
+	@cmake --preset release $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON=$(PASSNET_PYTHON)) >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }; rm -f build.log
 
 build: setup build/build.ninja ## build build/passnet
 	@cmake --build build -j $(JOBS) -- --quiet
@@ -35,7 +35,7 @@ check-all: build ## as test, and every graph of $(SHARED)/passbench against Pyth
 	@$(PYTHON) tests/summary.py build/ctest.xml
 
 sanitize: setup ## the suite under address and undefined-behaviour sanitizers
-	@cmake --preset sanitize >/dev/null && cmake --build --preset sanitize -j $(JOBS) -- --quiet
+	@cmake --preset sanitize $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON=$(PASSNET_PYTHON)) >/dev/null && cmake --build --preset sanitize -j $(JOBS) -- --quiet
 	@cd build-sanitize && ctest --output-on-failure -j $(JOBS) --output-junit ctest.xml -LE differential
 	@$(PYTHON) tests/summary.py build-sanitize/ctest.xml
 

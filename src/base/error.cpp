@@ -16,17 +16,26 @@ std::string_view code_name(Code code) {
     case Code::op: return "op";
     case Code::argument: return "argument";
     case Code::run: return "run";
+    case Code::pass: return "pass";
+    case Code::policy: return "policy";
+    case Code::integrity: return "integrity";
+    case Code::host: return "host";
+    case Code::usage: return "usage";
     case Code::environment: return "environment";
     case Code::internal: return "internal";
   }
   return "internal";
 }
 
-Kind code_kind(Code code) {
+ErrorKind code_kind(Code code) {
   switch (code) {
-    case Code::environment: return Kind::environment;
-    case Code::internal: return Kind::bug;
-    default: return Kind::input;
+    case Code::environment: return ErrorKind::environment;
+    case Code::internal: return ErrorKind::bug;
+    case Code::pass:
+    case Code::policy:
+    case Code::integrity:
+    case Code::host: return ErrorKind::candidate;
+    default: return ErrorKind::input;
   }
 }
 

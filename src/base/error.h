@@ -27,6 +27,11 @@ enum class Code : std::uint8_t {
   op,           // an unknown operator
   argument,     // an operator's arguments do not fit any of its signatures
   run,          // ATen refused the call (shapes, dtypes, memory)
+  pass,         // a pass folder or file that breaks the format
+  policy,       // a pass calls what a wrapper may not
+  integrity,    // a pass tries to carry state or to reach outside its kernels
+  host,         // a wrapper raised, or does what cannot be prepared
+  usage,        // the command line is wrong
   environment,  // something on this machine is missing or broken
   internal,     // our bug
 };
@@ -34,8 +39,8 @@ enum class Code : std::uint8_t {
 std::string_view code_name(Code code);
 
 // Who has to act: shown apart in every report.
-enum class Kind : std::uint8_t { input, candidate, environment, bug };
-Kind code_kind(Code code);
+enum class ErrorKind : std::uint8_t { input, candidate, environment, bug };
+ErrorKind code_kind(Code code);
 
 // A place in a text. Lines and columns count from 1; 0 means unknown. `text` is the whole line, kept for the caret.
 struct Where {

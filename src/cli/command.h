@@ -18,6 +18,8 @@ struct Outcome {
 
 void add_doctor(CLI::App& app, Outcome& outcome);
 void add_graph(CLI::App& app, Outcome& outcome);
+void add_match(CLI::App& app, Outcome& outcome);
 void add_ops(CLI::App& app, Outcome& outcome);
+void add_pass(CLI::App& app, Outcome& outcome);
 
 }  // namespace passnet::cli

@@ -39,7 +39,7 @@ int doctor(bool json) {
     findings.push_back({"libtorch", engine.error().message, "graphs run (graph run)", true, false});
   }
   findings.push_back({"operator table", fmt::format("{} explicit rows, {} ATen overloads", op_rows().size(), aten_rows().size()), "graphs are checked (graph check)", true, !aten_rows().empty()});
-  for (const auto& [program, follows] : {std::pair{"g++", "kernels are compiled for the CPU"}, std::pair{"clang++", "kernels are compiled for the CPU, faster; fuzzing"}, std::pair{"nvcc", "kernels for CUDA can be inspected"}})
+  for (const auto& [program, follows] : {std::pair{"g++", "a compiler for CPU kernels"}, std::pair{"clang++", "another compiler for CPU kernels; fuzzing"}, std::pair{"nvcc", "CUDA kernels can be inspected"}})
     findings.push_back({program, on_path(program) ? "yes" : "no", follows, false, on_path(program)});
   bool good = true;
   for (const Finding& f : findings) {

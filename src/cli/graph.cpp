@@ -43,7 +43,7 @@ int for_each_graph(const Options& options, std::string what, const Work& work) {
         work(path);
       } catch (const Failure& failure) {
         ++failed;
-        if (code_kind(failure.error.code) == Kind::environment) throw;
+        if (code_kind(failure.error.code) == ErrorKind::environment) throw;
         if (options.json) fmt::print("{{\"graph\": {}, \"error\": {}}}\n", json_string(path), json_string(error_line(failure.error)));
         else fmt::print(stderr, "{}\n", error_text(failure.error));
       }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/file.h"
 #include "base/text.h"
 
@@ -16,7 +18,8 @@ void GraphSelection::add_options(CLI::App& command) {
 namespace {
 
 std::string join(const std::string& root, const std::string& path) {
-  return path.starts_with('/') || root.empty() ? path : root + (root.ends_with('/') ? "" : "/") + path;
+  if (path.starts_with('/') || root.empty()) return path;
+  return (std::filesystem::path(root) / path).lexically_normal().string();
 }
 
 std::string folder_of(const std::string& file) {
@@ -51,7 +54,7 @@ std::vector<std::string> GraphSelection::resolve() const {
     else out.push_back(path);
   }
   for (const std::string& list : lists) add_list(list, root, out);
-  if (out.empty()) fail({Code::argument, {}, "no graph given", {"name graph folders, or --list FILE"}});
+  if (out.empty()) fail({Code::usage, {}, "no graph given", {"name graph folders, or --list FILE"}});
   return out;
 }
 

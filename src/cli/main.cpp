@@ -15,14 +15,17 @@ int main(int argc, char** argv) {
   cli::Outcome outcome;
   cli::add_doctor(app, outcome);
   cli::add_graph(app, outcome);
+  cli::add_match(app, outcome);
   cli::add_ops(app, outcome);
+  cli::add_pass(app, outcome);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? cli::kOk : cli::kUsage;
   } catch (const Failure& failure) {
     std::fprintf(stderr, "passnet: %s\n", error_text(failure.error).c_str());
-    return code_kind(failure.error.code) == Kind::environment ? cli::kEnvironment : cli::kFailed;
+    if (failure.error.code == Code::usage) return cli::kUsage;
+    return code_kind(failure.error.code) == ErrorKind::environment ? cli::kEnvironment : cli::kFailed;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "passnet: internal error: %s\n", error.what());
     return cli::kFailed;

@@ -75,6 +75,7 @@ void RunTable::add(const std::string& path, const Graph& graph, const RunValue& 
 }
 
 void RunTable::print() const {
+  if (rows_.empty()) return;
   std::vector<Row> rows = {{"graph", "ops", "ms", "outputs"}};
   rows.insert(rows.end(), rows_.begin(), rows_.end());
   std::size_t width[3] = {0, 0, 0};

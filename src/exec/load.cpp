@@ -32,8 +32,7 @@ Result<Engine*> engine_load() {
 Result<DeviceType> device_from_name(const std::string& name) {
   if (name == "cpu") return DeviceType::cpu;
   if (name == "cuda") return DeviceType::cuda;
-  if (name == "meta") return DeviceType::meta;
-  return Error{Code::argument, {}, fmt::format("unknown device '{}'", name), {"devices are cpu, cuda and meta (shapes only)"}};
+  return Error{Code::usage, {}, fmt::format("unknown device '{}'", name), {"devices are cpu and cuda"}};
 }
 
 }  // namespace passnet

@@ -124,8 +124,10 @@ class Builder {
       }
       case py::StmtKind::pass: return;
       case py::StmtKind::delete_:
-        for (const py::Expr* t : s.targets)
-          if (t->kind == py::ExprKind::name) clear(*t);
+        for (const py::Expr* t : s.targets) {
+          if (t->kind != py::ExprKind::name) not_straight(t->place, "'del' of anything but a name");
+          clear(*t);
+        }
         return;
       case py::StmtKind::if_: not_straight(s.place, "an if");
       case py::StmtKind::for_: not_straight(s.place, "a for loop");
@@ -167,15 +169,18 @@ class Builder {
       case py::ExprKind::subscript: {
         Value object = value(*target.items[0]);
         Value index = value(*target.items[1]);
+        if (!object.is_node()) error(Code::graph, target.place, "items of a literal cannot be assigned", "assign to an item of a tensor");
         call("operator.setitem", target.place, {std::move(object), std::move(index), v});
         return;
       }
       case py::ExprKind::tuple:
       case py::ExprKind::list:
+        if (v.is_sequence() && v.items.size() != target.items.size())
+          error(Code::graph, target.place, fmt::format("{} values for {} targets", v.items.size(), target.items.size()));
         for (std::size_t i = 0; i < target.items.size(); ++i) {
           const py::Expr& item = *target.items[i];
           if (item.kind == py::ExprKind::starred) error(Code::unsupported, item.place, "a starred target in a graph", "index the value: x[0], x[1]");
-          if (v.is_sequence() && i < v.items.size()) assign(item, v.items[i]);
+          if (v.is_sequence()) assign(item, v.items[i]);
           else assign(item, Value::ref(call("operator.getitem", item.place, {v, Value::of(static_cast<std::int64_t>(i))})));
         }
         return;
@@ -262,6 +267,8 @@ class Builder {
     }
     const std::string path = scope_.resolve(e);
     if (!path.empty()) return constant(e, path);
+    if (options_.constant)
+      if (auto found = options_.constant(e.text)) return *found;
     if (e.text == "Ellipsis") return Value::ellipsis();
     if (e.text == "inf" || e.text == "nan") return Value::of(e.text == "inf" ? HUGE_VAL : std::nan(""));
     if (e.text == "float" || e.text == "int" || e.text == "bool") return Value::constant("builtins." + std::string(e.text));
@@ -416,6 +423,7 @@ class Builder {
       }
       std::string base = node.target.substr(node.target.rfind('.') + 1);
       while (base.size() > 1 && base.ends_with('_')) base.pop_back();
+      if (base == "and" || base == "or" || base == "not" || base == "is") base += '_';  // Python's own words
       if (base == "and" || base == "or" || base == "not" || base == "is") base += '_';  // Python's own words
       const std::size_t count = counts[base]++;
       node.name = count == 0 ? base : fmt::format("{}_{}", base, count);

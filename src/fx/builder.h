@@ -2,6 +2,9 @@
 // Used for a graph's `forward` and for a pass's `pattern`.
 #pragma once
 
+#include <functional>
+#include <optional>
+
 #include "fx/scope.h"
 #include "graph/graph.h"
 #include "py/ast.h"
@@ -10,6 +13,8 @@ namespace passnet {
 
 struct BuildOptions {
   bool skip_self = true;  // the first parameter named `self` is no placeholder
+  // A module-level constant by its name, for functions that stand in a file with others.
+  std::function<std::optional<Value>(std::string_view)> constant = nullptr;
 };
 
 Result<Graph> build_graph(const py::Module& module, const py::Stmt& function, const ImportScope& scope, BuildOptions options = {});

@@ -10,7 +10,22 @@ namespace {
 double as_real(const Value& v) { return v.kind == ValueKind::real ? v.real : static_cast<double>(v.integer); }
 bool is_integer(const Value& v) { return v.kind == ValueKind::integer || v.kind == ValueKind::boolean; }
 
+// Python rounds the quotient down, so that the remainder has the divisor's sign.
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
+std::int64_t floor_mod(std::int64_t a, std::int64_t b) {
+  const std::int64_t r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+double floor_mod(double a, double b) {
+  const double r = std::fmod(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? r + b : std::copysign(r, r == 0 ? b : r);
+}
+// Not floor(a / b): 1.0 // 0.1 is 9.0, because the quotient is taken of what divides without a remainder.
+double floor_div(double a, double b) {
+  const double r = std::fmod(a, b);
+  const double quotient = (a - r) / b - (r != 0 && (r < 0) != (b < 0) ? 1 : 0);
+  return quotient == 0 ? std::copysign(0.0, a / b) : std::floor(quotient) + (quotient - std::floor(quotient) > 0.5 ? 1 : 0);
+}
 
 // Integers as Python has them, where the result fits; nullopt where it does not, or is no integer.
 std::optional<Value> fold_integers(py::Op op, std::int64_t a, std::int64_t b) {
@@ -21,12 +36,12 @@ std::optional<Value> fold_integers(py::Op op, std::int64_t a, std::int64_t b) {
     case py::Op::sub: return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(Value::of(out));
     case py::Op::mul: return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(Value::of(out));
     case py::Op::floor_div: return b == 0 || smallest ? std::nullopt : std::optional(Value::of(floor_div(a, b)));
-    case py::Op::mod: return b == 0 || smallest ? std::nullopt : std::optional(Value::of(a - floor_div(a, b) * b));
+    case py::Op::mod: return b == 0 || smallest ? std::nullopt : std::optional(Value::of(floor_mod(a, b)));
     case py::Op::bit_and: return Value::of(a & b);
     case py::Op::bit_or: return Value::of(a | b);
     case py::Op::bit_xor: return Value::of(a ^ b);
     case py::Op::shift_right: return b < 0 ? std::nullopt : std::optional(Value::of(a >> std::min<std::int64_t>(b, 63)));
-    case py::Op::shift_left: return b < 0 || b > 62 || std::abs(a) > (std::int64_t{1} << (62 - b)) ? std::nullopt : std::optional(Value::of(a * (std::int64_t{1} << b)));
+    case py::Op::shift_left: return b < 0 || b > 62 || __builtin_mul_overflow(a, std::int64_t{1} << b, &out) ? std::nullopt : std::optional(Value::of(out));
     case py::Op::pow: {
       if (b < 0) return a == 0 ? std::nullopt : std::optional(Value::of(std::pow(static_cast<double>(a), static_cast<double>(b))));
       out = 1;
@@ -46,15 +61,11 @@ std::optional<Value> fold_reals(py::Op op, double a, double b) {
     case py::Op::mul: return Value::of(a * b);
     case py::Op::div: return b == 0 ? std::nullopt : std::optional(Value::of(a / b));
     case py::Op::pow: {
-      const double r = std::pow(a, b);
-      return std::isnan(r) && !std::isnan(a) && !std::isnan(b) ? std::nullopt : std::optional(Value::of(r));
+      const double r = std::pow(a, b);  // not finite: Python raises, or makes a complex number
+      return !std::isfinite(r) && std::isfinite(a) && std::isfinite(b) ? std::nullopt : std::optional(Value::of(r));
     }
-    case py::Op::mod: {
-      if (b == 0) return std::nullopt;
-      const double r = std::fmod(a, b);
-      return Value::of(r != 0 && (r < 0) != (b < 0) ? r + b : std::copysign(r, r == 0 ? b : r));
-    }
-    case py::Op::floor_div: return b == 0 ? std::nullopt : std::optional(Value::of(std::floor(a / b)));
+    case py::Op::mod: return b == 0 ? std::nullopt : std::optional(Value::of(floor_mod(a, b)));
+    case py::Op::floor_div: return b == 0 ? std::nullopt : std::optional(Value::of(floor_div(a, b)));
     default: return std::nullopt;
   }
 }
@@ -85,13 +96,20 @@ std::optional<Value> fold_binary(py::Op op, const Value& a, const Value& b) {
   }
   if (op == py::Op::mul && a.is_sequence() && b.kind == ValueKind::integer) {
     constexpr std::int64_t kLongest = 4096;
-    if (b.integer * static_cast<std::int64_t>(std::max<std::size_t>(a.items.size(), 1)) > kLongest || b.integer > kLongest) return std::nullopt;
+    if (b.integer > kLongest || (b.integer > 0 && a.items.size() > static_cast<std::size_t>(kLongest / b.integer))) return std::nullopt;
     Value out = Value::sequence(a.kind, {});
     for (std::int64_t i = 0; i < b.integer; ++i) out.items.insert(out.items.end(), a.items.begin(), a.items.end());
     return out;
   }
   if (!a.is_number() || !b.is_number()) return std::nullopt;
-  if (is_integer(a) && is_integer(b) && op != py::Op::div) return fold_integers(op, a.integer, b.integer);
+  const bool bits = op == py::Op::bit_and || op == py::Op::bit_or || op == py::Op::bit_xor;
+  if (bits && a.kind == ValueKind::boolean && b.kind == ValueKind::boolean) return Value::boolean(fold_integers(op, a.integer, b.integer)->integer != 0);
+  if (is_integer(a) && is_integer(b) && op != py::Op::div) {
+    auto out = fold_integers(op, a.integer, b.integer);
+    const bool bitwise = op == py::Op::bit_and || op == py::Op::bit_or || op == py::Op::bit_xor;
+    if (out && bitwise && a.kind == ValueKind::boolean && b.kind == ValueKind::boolean) return Value::boolean(out->integer != 0);
+    return out;
+  }
   return fold_reals(op, as_real(a), as_real(b));
 }
 

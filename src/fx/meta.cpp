@@ -37,8 +37,8 @@ class MetaReader {
       else if (field == "shape") shape(v, meta), has_shape = true;
       else if (field == "dtype") dtype(v, meta), has_dtype = true;
       else if (field == "device") meta.device = v.kind == py::ExprKind::none ? std::string() : text(v, field);
-      else if (field == "mean") meta.mean = number(v, field);
-      else if (field == "std") meta.std = number(v, field);
+      else if (field == "mean") meta.mean = real_number(v, field);
+      else if (field == "std") meta.std = real_number(v, field);
       else if (field == "min_val") meta.min_val = number(v, field);
       else if (field == "max_val") meta.max_val = number(v, field);
       else if (field == "data" && v.kind != py::ExprKind::none) meta.data = data(v);
@@ -81,13 +81,17 @@ class MetaReader {
     return std::nullopt;
   }
 
-  std::optional<double> number(const py::Expr& e, std::string_view field) const {
+  std::optional<MetaNumber> number(const py::Expr& e, std::string_view field) const {
     if (e.kind == py::ExprKind::none) return std::nullopt;
-    bool integral = false;
-    std::int64_t integer = 0;
-    const auto v = literal(e, &integral, &integer);
+    MetaNumber out;
+    const auto v = literal(e, &out.integral, &out.integer);
     if (!v) error(e.place, fmt::format("'{}' must be a number or None", field));
-    return v;
+    out.real = *v;
+    return out;
+  }
+  std::optional<double> real_number(const py::Expr& e, std::string_view field) const {
+    const auto v = number(e, field);
+    return v ? std::optional(v->real) : std::nullopt;
   }
 
   void shape(const py::Expr& e, TensorMeta& meta) const {
@@ -182,10 +186,7 @@ std::string double_quoted(std::string_view text) {
 }  // namespace
 
 std::string print_meta(const TensorMeta& meta) {
-  const auto number = [](std::optional<double> v) {
-    if (!v) return std::string("None");
-    return *v == std::floor(*v) && std::fabs(*v) < 1e15 ? fmt::format("{}", static_cast<std::int64_t>(*v)) : python_float(*v);
-  };
+  const auto number = [](const MetaNumber& v) { return v.integral ? std::to_string(v.integer) : python_float(v.real); };
   const std::string& original = meta.original_name.empty() ? meta.name : meta.original_name;
   std::string out = fmt::format("class Program_weight_tensor_meta_{}:\n\tname = {}\n", class_suffix(original), double_quoted(meta.name));
   if (!meta.original_name.empty()) out += fmt::format("\toriginal_name = {}\n", double_quoted(meta.original_name));
@@ -197,8 +198,8 @@ std::string print_meta(const TensorMeta& meta) {
     for (const double r : meta.data->reals) items.push_back(python_float(r));
     out += fmt::format("\tdata = [{}]\n", text_join(items, ", "));
   }
-  if (meta.max_val) out += fmt::format("\tmax_val = {}\n", number(meta.max_val));
-  if (meta.min_val) out += fmt::format("\tmin_val = {}\n", number(meta.min_val));
+  if (meta.max_val) out += fmt::format("\tmax_val = {}\n", number(*meta.max_val));
+  if (meta.min_val) out += fmt::format("\tmin_val = {}\n", number(*meta.min_val));
   return out;
 }
 

@@ -17,13 +17,21 @@ struct TensorData {
   std::size_t size() const { return integers.size() + reals.size(); }
 };
 
+// A number as the file spells it: integers keep all their digits.
+struct MetaNumber {
+  double real = 0;
+  std::int64_t integer = 0;
+  bool integral = false;
+};
+
 struct TensorMeta {
   std::string name;
   std::string original_name;
   std::vector<std::int64_t> shape;
   Dtype dtype = Dtype::float32;
   std::string device;
-  std::optional<double> mean, std, min_val, max_val;
+  std::optional<double> mean, std;
+  std::optional<MetaNumber> min_val, max_val;
   std::optional<TensorData> data;
   std::uint32_t line = 0;
 

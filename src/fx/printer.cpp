@@ -33,6 +33,15 @@ std::string_view find(const Infix (&rows)[N], std::string_view target) {
   return {};
 }
 
+// What the printed text itself says by these names: a variable of such a name is printed as name_1.
+constexpr const char* kReserved[] = {
+    "self", "torch", "operator", "math", "device", "inf", "nan", "slice", "getattr", "Ellipsis",                // ours
+    "len", "int", "float", "bool", "max", "min", "abs", "sum",                                                  // builtins
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
+    "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try",
+    "while", "with", "yield",
+};
+
 class ModelPrinter {
  public:
   ModelPrinter(const Graph& graph, PrintStyle style) : graph_(graph), raw_(style == PrintStyle::raw), last_use_(graph_last_uses(graph)) {}
@@ -43,19 +52,19 @@ class ModelPrinter {
     for (NodeId id = static_cast<NodeId>(graph_.placeholder_count()); id < static_cast<NodeId>(graph_.nodes.size()); ++id) line(id, body);
     const std::string module = raw_ ? "class GraphModule(torch.nn.Module):\n    \n    \n    \n" : "class GraphModule(torch.nn.Module):\n\n";
     std::string out = "import torch\n" + imports() + "\n" + module + "    def forward(self";
-    for (const Node& node : graph_.nodes) {
-      if (node.kind != NodeKind::placeholder) break;
-      out += ", " + node.name;
+    for (std::size_t i = 0, inputs = graph_.placeholder_count(); i < inputs; ++i) {
+      const Node& node = graph_.nodes[i];
+      out += ", " + variables_[i];
       if (raw_) out += " : " + (node.target.empty() ? std::string("torch.Tensor") : node.target);
     }
     return out + "):\n" + body + (raw_ ? "\n        " : "");
   }
 
  private:
-  // A variable for every node: its name, or name_1, name_2 where an earlier node has that name. An in-place result may
+  // A variable for every node: its name, or name_1, name_2 where an earlier node or the printed text itself has that name. An in-place result may
   // keep the name of what it changed.
   void choose_names() {
-    std::unordered_set<std::string> taken;
+    std::unordered_set<std::string> taken(std::begin(kReserved), std::end(kReserved));
     std::unordered_map<std::string, int> counts;  // so that many equal names stay linear
     variables_.resize(graph_.nodes.size());
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
@@ -78,6 +87,7 @@ class ModelPrinter {
 
   std::string text(const Value& value) {
     if (value.kind == ValueKind::device) device_ = true;
+    if (value.kind == ValueKind::constant && value.text.starts_with("math.")) math_ = true;
     if (value.kind == ValueKind::real && (value.real > 1.7976931348623157e308 || value.real < -1.7976931348623157e308)) inf_ = true;
     if (value.kind == ValueKind::real && value.real != value.real) nan_ = true;
     for (const Value& item : value.items) text(item);  // only for the imports
@@ -106,7 +116,7 @@ class ModelPrinter {
       const std::string& changed = variables_[node.args[0].node];
       statements.push_back(fmt::format("{} {} {}", changed, find(kInPlace, node.target), text(node.args[1])));
       if (changed != variable) statements.push_back(fmt::format("{} = {}", variable, changed));
-    } else if (node_is_effect(node) && node.args.size() == 3) {
+    } else if (node_is_effect(node) && node.args.size() == 3 && node.kwargs.empty() && node.args[0].is_node()) {
       statements.push_back(fmt::format("{}[{}] = {}", text(node.args[0]), index(node.args[1]), text(node.args[2])));
       if (raw_) statements.push_back(fmt::format("{} = {}", variable, text(node.args[0])));
     } else {

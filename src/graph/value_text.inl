@@ -22,9 +22,9 @@ std::string value_text(const Value& value, const F& name) {
     case ValueKind::real: return python_float(value.real);
     case ValueKind::string: return python_string(value.text);
     case ValueKind::node: return name(value.node);
-    case ValueKind::constant: return value.text;
+    case ValueKind::constant: return value.text.starts_with("builtins.") ? value.text.substr(9) : value.text;
     case ValueKind::device:
-      return "device(type='" + value.text + "'" + (value.integer >= 0 ? ", index=" + std::to_string(value.integer) : "") + ")";
+      return "device(type=" + python_string(value.text) + (value.integer >= 0 ? ", index=" + std::to_string(value.integer) : "") + ")";
     case ValueKind::ellipsis: return "Ellipsis";
     case ValueKind::tuple: return "(" + list(value.items) + (value.items.size() == 1 ? ",)" : ")");
     case ValueKind::list: return "[" + list(value.items) + "]";

@@ -27,6 +27,11 @@ std::string_view ty_name(Ty type) {
   return "";
 }
 
+bool constant_known(std::string_view text) {
+  constexpr std::string_view kOthers[] = {"torch.strided", "torch.contiguous_format", "torch.preserve_format", "torch.channels_last", "torch.channels_last_3d", "builtins.float", "builtins.int", "builtins.bool"};
+  return dtype_from_name(text).has_value() || std::find(std::begin(kOthers), std::end(kOthers), text) != std::end(kOthers);
+}
+
 Ty type_of(const Value& value, std::span<const Ty> registers) {
   switch (value.kind) {
     case ValueKind::none: return Ty::none;

@@ -11,6 +11,9 @@ namespace passnet {
 // The static type of a value whose node references are registers of these types.
 Ty type_of(const Value& value, std::span<const Ty> registers);
 
+// Whether torch.NAME, not called, is a value: a dtype, a layout, a memory format.
+bool constant_known(std::string_view text);
+
 struct Call {
   std::span<const Value> args;
   std::span<const Kwarg> kwargs;

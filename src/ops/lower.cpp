@@ -121,6 +121,7 @@ class Lowering : public Emitter {
   // A graph's operand with its node references turned into what those nodes became.
   Value operand(const Value& value) const {
     if (value.is_node()) return values_[value.node];
+    if (value.kind == ValueKind::constant && !constant_known(value.text)) error(Code::name, fmt::format("'{}' is no value that we know", value.text), {"dtypes, layouts and memory formats of torch are"});
     if (value.items.empty()) return value;
     Value out = value;
     for (Value& item : out.items) item = operand(item);
@@ -158,7 +159,9 @@ class Lowering : public Emitter {
       bind_schema(aten_schema(*row), {args, kwargs}, spelled, program_.types, &why);
       if (notes.size() < 6) notes.push_back(fmt::format("{}: {}", row->schema, why));
     }
-    error(Code::argument, fmt::format("{}({}): no signature fits", spelling, argument_types(args, kwargs)), std::move(notes));
+    const std::string written = node_spelling(graph_.nodes[node_]);
+    const std::string inner = written == spelling ? std::string() : written + ": ";
+    error(Code::argument, fmt::format("{}{}({}): no signature fits", inner, spelling, argument_types(args, kwargs)), std::move(notes));
   }
 
   std::string argument_types(std::span<const Value> args, std::span<const Kwarg> kwargs) const {
@@ -203,6 +206,8 @@ class Lowering : public Emitter {
     std::vector<std::string> notes;
     const auto nearest = op_nearest(spelling);
     if (!nearest.empty()) notes.push_back(fmt::format("did you mean {}?", text_join(nearest, ", ")));
+    for (std::string& note : notes)
+      for (std::size_t at; (at = note.find("getattr.")) != std::string::npos;) note.erase(at, 7);
     const std::string_view shown = spelling.starts_with("getattr.") ? spelling.substr(7) : spelling;
     error(Code::op, fmt::format("unknown operator '{}'", shown), std::move(notes));
   }

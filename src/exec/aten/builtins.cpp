@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "exec/aten/frame.h"
+#include "fx/literals.h"
 #include "ops/builtins.h"
 
 namespace passnet {
@@ -57,59 +58,28 @@ bool is_sequence(const IValue& v) { return v.isList() || v.isTuple(); }
 
 IValue integer_list(std::vector<std::int64_t> list) { return IValue(std::move(list)); }
 
-IValue int_arithmetic(std::string_view op, std::int64_t a, std::int64_t b) {
-  std::int64_t out = 0;
-  bool overflow = false;
-  if (op == "add") overflow = __builtin_add_overflow(a, b, &out);
-  else if (op == "sub") overflow = __builtin_sub_overflow(a, b, &out);
-  else if (op == "mul") overflow = __builtin_mul_overflow(a, b, &out);
-  else if (op == "floordiv" || op == "mod") {
-    if (b == 0) throw std::domain_error("integer division or modulo by zero");
-    if (b == -1) return op == "mod" ? IValue(std::int64_t{0}) : int_arithmetic("sub", 0, a);
-    std::int64_t quotient = a / b;
-    if (a % b != 0 && (a < 0) != (b < 0)) --quotient;
-    out = op == "floordiv" ? quotient : a - quotient * b;
-  } else if (op == "pow") {
-    if (b < 0) return std::pow(static_cast<double>(a), static_cast<double>(b));
-    out = 1;
-    for (std::int64_t i = 0; i < b && !overflow; ++i) {
-      overflow = __builtin_mul_overflow(out, a, &out);
-      if (out == 0 || (out == 1 && a == 1)) break;
-    }
-  } else if (op == "and_") out = a & b;
-  else if (op == "or_") out = a | b;
-  else if (op == "xor") out = a ^ b;
-  else if (op == "lshift" || op == "rshift") {
-    if (b < 0) throw std::domain_error("negative shift count");
-    if (op == "rshift") out = a >> std::min<std::int64_t>(b, 63);
-    else overflow = b > 62 || __builtin_mul_overflow(a, std::int64_t{1} << b, &out);
-  }
-  if (overflow) throw std::overflow_error("an integer of the graph does not fit into 64 bits");
-  return out;
+Value number_value(const IValue& v) {
+  if (v.isBool()) return Value::boolean(v.toBool());
+  if (v.isInt()) return Value::of(v.toInt());
+  if (v.isDouble()) return Value::of(v.toDouble());
+  throw std::invalid_argument("a number is needed here");
 }
 
-IValue real_arithmetic(std::string_view op, double a, double b) {
-  if (op == "add") return a + b;
-  if (op == "sub") return a - b;
-  if (op == "mul") return a * b;
-  if (op == "pow") return std::pow(a, b);
-  if (b == 0 && (op == "floordiv" || op == "mod")) throw std::domain_error("float division by zero");
-  const double remainder = std::fmod(a, b);
-  const bool adjust = remainder != 0 && (remainder < 0) != (b < 0);
-  if (op == "mod") return adjust ? remainder + b : remainder;
-  if (op == "floordiv") return std::floor((a - (adjust ? remainder + b : remainder)) / b + 0.5);
-  throw std::invalid_argument("this operator needs integers");
+IValue from_number(const Value& v) {
+  if (v.kind == ValueKind::boolean) return v.integer != 0;
+  if (v.kind == ValueKind::integer) return v.integer;
+  return v.real;
 }
 
-IValue arithmetic(std::string_view op, IValue a, IValue b) {
+IValue arithmetic(py::Op op, IValue a, IValue b) {
   if (is_sequence(a) || is_sequence(b)) {
-    if (op == "add" && is_sequence(a) && is_sequence(b)) {
+    if (op == py::Op::add && is_sequence(a) && is_sequence(b)) {
       std::vector<std::int64_t> out = sizes_of(a);
       const auto more = sizes_of(b);
       out.insert(out.end(), more.begin(), more.end());
       return integer_list(std::move(out));
     }
-    if (op == "mul") {
+    if (op == py::Op::mul) {
       const auto list = sizes_of(is_sequence(a) ? a : b);
       const std::int64_t times = integer_of(plain(is_sequence(a) ? b : a));
       if (times > 0 && static_cast<std::int64_t>(list.size()) > (1 << 20) / times) throw std::overflow_error("a list of sizes grows too long");
@@ -119,21 +89,22 @@ IValue arithmetic(std::string_view op, IValue a, IValue b) {
     }
     throw std::invalid_argument("lists can only be joined and repeated");
   }
-  a = plain(std::move(a));
-  b = plain(std::move(b));
-  if (a.isBool() && b.isBool() && (op == "and_" || op == "or_" || op == "xor")) return int_arithmetic(op, integer_of(a), integer_of(b)).toInt() != 0;
-  if (is_integral(a) && is_integral(b)) return int_arithmetic(op, integer_of(a), integer_of(b));
-  return real_arithmetic(op, real_of(a), real_of(b));
+  const Value x = number_value(plain(std::move(a))), y = number_value(plain(std::move(b)));
+  if (const auto folded = fold_binary(op, x, y)) return from_number(*folded);
+  const bool zero = (y.kind == ValueKind::real ? y.real : static_cast<double>(y.integer)) == 0;
+  if (zero && op != py::Op::pow) throw std::domain_error("division by zero");
+  throw std::overflow_error("an integer of the graph does not fit into 64 bits");
 }
 
-template <const char* kOp>
+template <py::Op kOp>
 IValue binary(const Frame& frame, const Args& args) { return arithmetic(kOp, frame.read(args[0]), frame.read(args[1])); }
 
-#define PASSNET_BINARY(name) \
-  constexpr char k_##name[] = #name;
-PASSNET_BINARY(add) PASSNET_BINARY(sub) PASSNET_BINARY(mul) PASSNET_BINARY(floordiv) PASSNET_BINARY(mod) PASSNET_BINARY(pow)
-PASSNET_BINARY(and_) PASSNET_BINARY(or_) PASSNET_BINARY(xor) PASSNET_BINARY(lshift) PASSNET_BINARY(rshift)
-#undef PASSNET_BINARY
+template <py::Op kOp>
+IValue unary(const Frame& frame, const Args& args) {
+  const auto folded = fold_unary(kOp, number_value(plain(frame.read(args[0]))));
+  if (!folded) throw std::overflow_error("an integer of the graph does not fit into 64 bits");
+  return from_number(*folded);
+}
 
 // -1, 0 or 1; 2 where neither (nan).
 int ordering(const IValue& a, const IValue& b) {
@@ -376,23 +347,18 @@ const Entry kEntries[] = {
     {"tensor", [](FRAME_ARGS) -> IValue { return make_tensor(f, a, true); }},
     {"as_tensor", [](FRAME_ARGS) -> IValue { return make_tensor(f, a, false); }},
     {"unravel_index", unravel_index},
-    {"add", binary<k_add>},
-    {"sub", binary<k_sub>},
-    {"mul", binary<k_mul>},
-    {"truediv",
-     [](FRAME_ARGS) -> IValue {
-       const double b = real_of(plain(f.read(a[1])));
-       if (b == 0) throw std::domain_error("division by zero");
-       return real_of(plain(f.read(a[0]))) / b;
-     }},
-    {"floordiv", binary<k_floordiv>},
-    {"mod", binary<k_mod>},
-    {"pow", binary<k_pow>},
-    {"and_", binary<k_and_>},
-    {"or_", binary<k_or_>},
-    {"xor", binary<k_xor>},
-    {"lshift", binary<k_lshift>},
-    {"rshift", binary<k_rshift>},
+    {"add", binary<py::Op::add>},
+    {"sub", binary<py::Op::sub>},
+    {"mul", binary<py::Op::mul>},
+    {"truediv", binary<py::Op::div>},
+    {"floordiv", binary<py::Op::floor_div>},
+    {"mod", binary<py::Op::mod>},
+    {"pow", binary<py::Op::pow>},
+    {"and_", binary<py::Op::bit_and>},
+    {"or_", binary<py::Op::bit_or>},
+    {"xor", binary<py::Op::bit_xor>},
+    {"lshift", binary<py::Op::shift_left>},
+    {"rshift", binary<py::Op::shift_right>},
     {"lt", compare<is_less>},
     {"le", compare<is_less_equal>},
     {"gt", compare<is_greater>},
@@ -406,19 +372,19 @@ const Entry kEntries[] = {
          if (equal(x, item)) return true;
        return false;
      }},
-    {"neg", [](FRAME_ARGS) -> IValue { return arithmetic("sub", std::int64_t{0}, f.read(a[0])); }},
-    {"invert", [](FRAME_ARGS) -> IValue { return ~integer_of(plain(f.read(a[0]))); }},
+    {"neg", unary<py::Op::neg>},
+    {"invert", unary<py::Op::invert>},
     {"abs",
      [](FRAME_ARGS) -> IValue {
        const IValue v = plain(f.read(a[0]));
-       if (is_integral(v)) return integer_of(v) < 0 ? arithmetic("sub", std::int64_t{0}, v) : IValue(integer_of(v));
+       if (is_integral(v)) return integer_of(v) < 0 ? arithmetic(py::Op::sub, std::int64_t{0}, v) : IValue(integer_of(v));
        return std::fabs(real_of(v));
      }},
     {"not_", [](FRAME_ARGS) -> IValue { return !truth(f.read(a[0])); }},
     {"sum",
      [](FRAME_ARGS) -> IValue {
        IValue total = std::int64_t{0};
-       for (const IValue& item : sequence_items(f.read(a[0]))) total = arithmetic("add", total, item);
+       for (const IValue& item : sequence_items(f.read(a[0]))) total = arithmetic(py::Op::add, total, item);
        return total;
      }},
     {"max", extreme<true>},

@@ -186,6 +186,13 @@ c10::IValue coerce(c10::IValue value, const ParamType& type) {
   }
 }
 
+std::string brief_message(std::string_view message) {
+  message = message.substr(0, message.find("\nException raised from"));
+  for (const std::string_view tail : {". This could be because the operator doesn't exist", "\n\n"}) message = message.substr(0, message.find(tail));
+  constexpr std::size_t kLongest = 600;
+  return std::string(message.substr(0, kLongest));
+}
+
 RunValue to_run_value(const c10::IValue& value) {
   RunValue out;
   if (value.isNone()) return out;

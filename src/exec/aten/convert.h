@@ -34,6 +34,9 @@ c10::IValue item_of(const at::Tensor& tensor);
 // The items of any list or tuple.
 std::vector<c10::IValue> sequence_items(const c10::IValue& value);
 
+// torch's message without its tail: a dispatch failure lists every backend, a check its backtrace.
+std::string brief_message(std::string_view message);
+
 RunValue to_run_value(const c10::IValue& value);
 
 }  // namespace passnet

@@ -6,6 +6,8 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <fmt/format.h>
+#include <cmath>
+#include <limits>
 #include <torch/headeronly/version.h>
 
 #include "exec/aten/convert.h"
@@ -22,19 +24,27 @@ at::Tensor literal_tensor(const TensorMeta& meta, at::ScalarType type) {
   return tensor_literal(data.size() == 0 ? c10::IValue(std::vector<double>{}) : list, type, std::nullopt).reshape(meta.shape);
 }
 
+std::int64_t integer_bound(const std::optional<MetaNumber>& bound) {
+  if (!bound) return 0;
+  if (bound->integral) return bound->integer;
+  if (!(std::fabs(bound->real) < 9e18)) throw std::out_of_range("min_val or max_val is no integer");
+  return static_cast<std::int64_t>(bound->real);
+}
+
 // The format's definition of an input (docs/graphs.md): drawn in float32, rounded to the dtype, then scaled in the dtype.
 at::Tensor draw(const TensorMeta& meta) {
   const at::ScalarType type = to_scalar_type(meta.dtype);
   if (meta.data) return literal_tensor(meta, type);
   if (meta.dtype == Dtype::boolean) return at::randn(meta.shape).gt(0.5);
   if (!dtype_row(meta.dtype).floating) {
-    const auto low = static_cast<std::int64_t>(meta.min_val.value_or(0)), high = static_cast<std::int64_t>(meta.max_val.value_or(0));
+    const std::int64_t low = integer_bound(meta.min_val), high = integer_bound(meta.max_val);
+    if (high == std::numeric_limits<std::int64_t>::max()) throw std::out_of_range("max_val is the largest integer; there is none above it to draw below");
     return at::randint(low, high + 1, meta.shape, at::TensorOptions().dtype(type));
   }
   const double mean = meta.mean.value_or(0.0), std = meta.std.value_or(0.1);
   at::Tensor x = std == 0 ? at::full(meta.shape, mean, at::TensorOptions().dtype(type)) : at::randn(meta.shape).to(type).mul(std).mul(0.2).add(mean);
-  if (meta.min_val) x = x.clamp(*meta.min_val, std::nullopt);
-  if (meta.max_val) x = x.clamp(std::nullopt, *meta.max_val);
+  if (meta.min_val) x = x.clamp(meta.min_val->real, std::nullopt);
+  if (meta.max_val) x = x.clamp(std::nullopt, meta.max_val->real);
   return at::nan_to_num(x, 0.0).clamp(-100.0, 100.0);
 }
 
@@ -61,7 +71,7 @@ class AtenEngine final : public Engine {
       }
       return out;
     } catch (const c10::Error& error) {
-      return meta_error(folder, current, error.what_without_backtrace());
+      return meta_error(folder, current, brief_message(error.what_without_backtrace()));
     } catch (const std::exception& error) {
       return meta_error(folder, current, error.what());
     }
@@ -70,13 +80,15 @@ class AtenEngine final : public Engine {
   Result<TensorRef> contiguous_on_cpu(const TensorRef& tensor) override {
     try {
       return to_ref(from_ref(tensor).detach().to(at::kCPU).contiguous());
+    } catch (const c10::Error& error) {
+      return Error{Code::run, {}, brief_message(error.what_without_backtrace()), {}};
     } catch (const std::exception& error) {
       return Error{Code::run, {}, error.what(), {}};
     }
   }
 
  private:
-  static Error meta_error(const GraphFolder& folder, const TensorMeta* meta, const char* what) {
+  static Error meta_error(const GraphFolder& folder, const TensorMeta* meta, const std::string& what) {
     return {Code::meta, {folder.path, 0, 0, {}}, fmt::format("input '{}' cannot be made: {}", meta == nullptr ? "" : meta->name, what), {}};
   }
 };

@@ -66,7 +66,7 @@ class AtenExecutable final : public Executable {
       frame_.registers.clear();
       return out;
     } catch (const c10::Error& error) {
-      return failure(error.what_without_backtrace());
+      return failure(brief_message(error.what_without_backtrace()));
     } catch (const std::bad_alloc&) {
       return failure("out of memory");
     } catch (const std::exception& error) {
@@ -77,7 +77,6 @@ class AtenExecutable final : public Executable {
  private:
   Error failure(std::string message) {
     frame_.registers.clear();
-    message = message.substr(0, message.find("\nException raised from"));
     const auto [line, column] = places_[static_cast<std::size_t>(node_)];
     return Error{Code::run, where_in_file(file_, line, column), std::move(message), {}};
   }
@@ -276,7 +275,7 @@ Result<std::unique_ptr<Executable>> make_executable(const Program& program, cons
   } catch (Failure& failure) {
     return std::move(failure.error);
   } catch (const c10::Error& error) {
-    return Error{Code::argument, {graph.file, 0, 0, {}}, error.what_without_backtrace(), {}};
+    return Error{Code::argument, {graph.file, 0, 0, {}}, brief_message(error.what_without_backtrace()), {}};
   } catch (const std::exception& error) {
     return Error{Code::argument, {graph.file, 0, 0, {}}, error.what(), {}};
   }

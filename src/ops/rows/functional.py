@@ -436,7 +436,7 @@ def row(input, size=None, scale_factor=None, mode="nearest", align_corners=None,
         return aten._upsample_bicubic2d_aa.vec(input, out, align, scale) if antialias else aten.upsample_bicubic2d.vec(input, out, align, scale)
     if mode == "trilinear":
         return aten.upsample_trilinear3d.vec(input, out, align, scale)
-    raise ValueError("interpolate: unknown mode")
+    raise ValueError("unknown mode")
 
 
 @op("torch.nn.functional.upsample_nearest")

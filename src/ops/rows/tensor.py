@@ -487,13 +487,19 @@ def row(cond, message=None):
     return None
 
 
+@op("torch.amp.autocast_mode._enter_autocast")
+def row(*args):
+    if len(args) > 2 and args[2]:
+        raise ValueError("autocast is not supported; write the conversions out")
+    return None
+
+
 # Statements that only have side effects outside the values.
 @op(
     "torch.set_grad_enabled",
     "torch._C._set_grad_enabled",
     "torch._C._log_api_usage_once",
     "torch._functorch.predispatch.lazy_load_decompositions",
-    "torch.amp.autocast_mode._enter_autocast",
     "torch.amp.autocast_mode._exit_autocast",
 )
 def row(*args, **kwargs):

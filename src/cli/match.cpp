@@ -1,0 +1,156 @@
+// passnet match GRAPH PASS: where a pass's pattern occurs in a graph.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "fx/folder.h"
+#include "fx/printer.h"
+#include "pass/explain.h"
+#include "pass/load.h"
+#include "pass/match.h"
+#include "pass/rewrite.h"
+#include "py/parser.h"
+
+namespace passnet::cli {
+
+namespace {
+
+struct Options {
+  std::string graph, pass;
+  std::string mode = "normal";
+  bool explain = false;
+  bool json = false;
+  bool dump = false;
+};
+
+// A pass file, or the files of a pass folder in the order of its list (a JSON array of names, which is Python too).
+std::vector<std::string> pass_files(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return {path};
+  const std::string order = path + "/sorted_output_pass_rule_names.json";
+  const py::Module module = py::parse(order, file_read(order).take()).take();
+  const py::Expr* list = module.body().size() == 1 ? module.body()[0]->value : nullptr;
+  if (list == nullptr || list->kind != py::ExprKind::list) fail({Code::syntax, {order, 1, 1, {}}, "not an array of pass names", {R"(write ["first_pass", "second_pass"])"}});
+  std::vector<std::string> out;
+  for (const py::Expr* item : list->items) {
+    if (item->kind != py::ExprKind::string) fail({Code::syntax, module.where(item->place), "a pass name is a string", {}});
+    out.push_back(path + "/" + std::string(item->text) + ".py");
+  }
+  return out;
+}
+
+std::string names_text(const Pattern& pattern, const Graph& graph, const Match& match, const std::function<std::string(const std::string&)>& quote) {
+  std::string out;
+  for (const NodeId id : pattern.calls) out += (out.empty() ? "" : ", ") + quote(graph.nodes[match.nodes[id]].name);
+  return out;
+}
+
+// The line of a node's text, trimmed: read from its file only when it is shown.
+std::string source_line(const Graph& graph, NodeId id) {
+  if (id < 0 || graph.nodes[id].line == 0) return {};
+  return std::string(text_trim(where_in_file(graph.file, graph.nodes[id].line, 0).text));
+}
+
+std::uint32_t line_of(const Graph& graph, NodeId id) { return id < 0 ? 0 : graph.nodes[id].line; }
+
+struct Shown {
+  const Options& options;
+  MatchMode mode;
+  const Pattern& pattern;
+  const MatchIndex& index;
+  const MatchResult& result;
+  const std::vector<Reason>& reasons;
+  const std::string& file;
+
+  void json() const {
+    std::string matches, failures;
+    for (const Match& m : result.matches) matches += fmt::format("{}[{}]", matches.empty() ? "" : ", ", names_text(pattern, index.graph, m, [](const std::string& s) { return json_string(s); }));
+    for (const Reason& r : reasons) {
+      const ReasonText t = reason_text(r, pattern, index, mode);
+      failures += fmt::format(
+          "{}{{\"type\": \"{}\", \"pattern_node\": {}, \"graph_node\": {}, \"expected\": {}, \"actual\": {}, \"pattern_line\": {}, \"graph_line\": {}, "
+          "\"pattern_text\": {}, \"graph_text\": {}, \"advice\": {}}}",
+          failures.empty() ? "" : ", ", reason_name(r.type), json_string(t.pattern_node), json_string(t.graph_node), json_string(t.expected), json_string(t.actual),
+          line_of(pattern.graph, r.pattern_node), line_of(index.graph, r.graph_node), json_string(source_line(pattern.graph, r.pattern_node)),
+          json_string(source_line(index.graph, r.graph_node)), json_string(t.advice));
+    }
+    fmt::print("{{\"pass\": {}, \"matches\": [{}], \"failures\": [{}]{}}}\n", json_string(file), matches, failures, result.gave_up ? ", \"gave_up\": true" : "");
+  }
+
+  void text() const {
+    const std::string name = std::filesystem::path(file).stem().string();
+    const std::size_t n = result.matches.size();
+    fmt::print("{}: {}\n", name, n == 0 ? "no match" : n == 1 ? "1 match" : fmt::format("{} matches", n));
+    for (const Match& m : result.matches) fmt::print("  {}\n", names_text(pattern, index.graph, m, [](const std::string& s) { return s; }));
+    if (result.gave_up) fmt::print("  the search was stopped: the outputs are not connected and have too many combinations\n");
+    for (const Reason& r : reasons) {
+      const ReasonText t = reason_text(r, pattern, index, mode);
+      fmt::print("  {}", reason_name(r.type));
+      if (!t.pattern_node.empty()) fmt::print(" at '{}'", t.pattern_node);
+      if (!t.graph_node.empty()) fmt::print(" against the graph's '{}'", t.graph_node);
+      if (t.expected.empty()) fmt::print(": {}\n", t.actual);
+      else fmt::print(": expected {}, found {}\n", t.expected, t.actual.empty() ? "nothing" : t.actual);
+      if (r.pattern_node >= 0) fmt::print("    {}:{}: {}\n", pattern.graph.file, line_of(pattern.graph, r.pattern_node), source_line(pattern.graph, r.pattern_node));
+      if (r.graph_node >= 0) fmt::print("    {}:{}: {}\n", index.graph.file, line_of(index.graph, r.graph_node), source_line(index.graph, r.graph_node));
+      fmt::print("    {}\n", t.advice);
+    }
+  }
+};
+
+// The graph with the matches replaced: the wrapper's name and arguments come from the loaded pass.
+Graph replaced(const Graph& graph, const Pattern& pattern, const MatchResult& result, const std::string& file) {
+  LoadOptions options;
+  options.open_policy = true;  // what the wrapper may call is not the question here
+  const PassFolder loaded = load_pass_file(file, options).take();
+  const Pass& pass = loaded.passes.at(0);
+  std::vector<Replacement> replacements;
+  for (const Match& match : result.matches) replacements.push_back(make_replacement(match, pass.wrapper_name(), pass.replacement_args));
+  return rewrite(graph, pattern, replacements).take().graph;
+}
+
+int run(const Options& o) {
+  Graph graph = read_graph_folder(o.graph, {.metas = false}).take().graph;
+  const MatchMode mode = o.mode == "strict" ? MatchMode::strict : MatchMode::normal;
+  bool matched = false;
+  if (o.dump) fmt::print("# the graph\n{}\n", text_trim(print_model(graph, PrintStyle::plain)));
+  for (const std::string& file : pass_files(o.pass)) {
+    const Pattern pattern = read_pattern(file, file_read(file).take()).take();
+    std::optional<Graph> after;
+    {
+      const MatchIndex index(graph);
+      const MatchResult result = find_matches(pattern, index, mode);
+      matched |= !result.matches.empty();
+      std::vector<Reason> reasons;
+      if (result.matches.empty() || o.explain) reasons = explain(pattern, index, mode, result);
+      const Shown shown{o, mode, pattern, index, result, reasons, file};
+      if (o.json) shown.json();
+      else shown.text();
+      if (o.dump && !result.matches.empty()) after = replaced(graph, pattern, result, file);
+    }
+    if (after) {
+      graph = std::move(*after);
+      fmt::print("# after {}\n{}\n", std::filesystem::path(file).stem().string(), text_trim(print_model(graph, PrintStyle::plain)));
+    }
+  }
+  return matched ? kOk : kFailed;
+}
+
+}  // namespace
+
+void add_match(CLI::App& app, Outcome& outcome) {
+  auto options = std::make_shared<Options>();
+  CLI::App* match = app.add_subcommand("match", "Show where a pass's pattern occurs in a graph, or why it does not");
+  match->add_option("GRAPH", options->graph, "A graph folder")->required();
+  match->add_option("PASS", options->pass, "A pass file, or a pass folder: its passes in list order")->required();
+  match->add_option("--match", options->mode, "strict: as written; normal: keywords, defaults and spellings of one function are equal")
+      ->check(CLI::IsMember({"strict", "normal"}))->capture_default_str();
+  match->add_flag("--explain", options->explain, "Say why, also where something matched");
+  match->add_flag("--json", options->json, "One JSON object per pass, one a line");
+  match->add_flag("--dump", options->dump, "Apply the passes in order and print the graph before and after each");
+  match->callback([=, &outcome] { outcome.code = run(*options); });
+}
+
+}  // namespace passnet::cli

@@ -1,0 +1,133 @@
+// passnet pass check|plan: load pass folders, and record what a wrapper does for given arguments.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "pass/load.h"
+#include "py/parser.h"
+#include "py/printer.h"
+
+namespace passnet::cli {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> folders;
+  std::string pass, arguments, policy = "closed";
+  LoadOptions load;
+  bool json = false;
+};
+
+Result<PassFolder> load(const std::string& path, const Options& o) {
+  LoadOptions options = o.load;
+  options.open_policy = o.policy == "open";
+  return path.ends_with(".py") ? load_pass_file(path, options) : load_pass_folder(path, options);
+}
+
+std::string args_text(const Pass& pass) {
+  std::vector<std::string> out;
+  for (const Value& v : pass.replacement_args) out.push_back(value_text(v, [&](NodeId id) { return pass.pattern.nodes[static_cast<std::size_t>(id)].name; }));
+  return text_join(out, ", ");
+}
+
+int check(const Options& o) {
+  int failed = 0;
+  for (const std::string& path : o.folders) {
+    const auto folder = load(path, o);
+    if (!folder) {
+      ++failed;
+      if (o.json) fmt::print("{{\"folder\": {}, \"error\": {{\"code\": \"{}\", \"line\": {}, \"message\": {}}}}}\n", json_string(path), code_name(folder.error().code), folder.error().where.line, json_string(error_line(folder.error())));
+      else fmt::print(stderr, "{}\n", error_text(folder.error()));
+      continue;
+    }
+    for (const Pass& pass : folder->passes) {
+      const std::size_t nodes = pass.pattern.nodes.size() - pass.pattern.placeholder_count() - 1;
+      if (o.json) fmt::print("{{\"folder\": {}, \"pass\": {}, \"nodes\": {}, \"wrapper\": {}}}\n", json_string(path), json_string(pass.name), nodes, json_string(pass.wrapper_name()));
+      else fmt::print("{}: {} nodes -> {}({})\n", pass.name, nodes, pass.wrapper_name(), args_text(pass));
+    }
+    for (const std::string& line : folder->dropped) fmt::print(stderr, "dropped: {}\n", line);
+  }
+  return failed > 0 ? kFailed : kOk;
+}
+
+// One argument: float32[2, 3] or float32[2, 3](3, 1) with strides, a number, a string, True, False, None.
+HostArgument read_argument(const py::Expr& e) {
+  using K = py::ExprKind;
+  HostArgument out;
+  const auto integers = [](const py::Expr& list) {
+    std::vector<std::int64_t> v;
+    if (list.kind == K::integer) v.push_back(list.integer);
+    for (const py::Expr* item : list.items) v.push_back(item->kind == K::integer ? item->integer : -1);
+    return v;
+  };
+  const py::Expr& shape = e.kind == K::call ? *e.items[0] : e;
+  if (shape.kind == K::subscript) {
+    const auto dtype = dtype_from_name(py::print(*shape.items[0]));
+    if (!dtype) fail({Code::usage, {}, fmt::format("unknown dtype '{}'", py::print(*shape.items[0])), {"write float32[2, 3]"}});
+    TensorDesc d;
+    d.dtype = *dtype;
+    d.sizes = integers(*shape.items[1]);
+    d.strides = contiguous_strides(d.sizes);
+    if (e.kind == K::call) {
+      d.strides.clear();
+      for (const py::Expr* item : e.items.subspan(1)) d.strides.push_back(item->integer);
+    }
+    if (d.strides.size() != d.sizes.size()) fail({Code::usage, {}, "sizes and strides differ in length", {}});
+    out.tensor = std::move(d);
+    return out;
+  }
+  const bool minus = e.kind == K::unary && e.op == py::Op::neg;
+  const py::Expr& v = minus ? *e.items[0] : e;
+  if (v.kind == K::integer) out.scalar = HostValue::of(minus ? -v.integer : v.integer);
+  else if (v.kind == K::real) out.scalar = HostValue::of(minus ? -v.real : v.real);
+  else if (v.kind == K::boolean) out.scalar = HostValue::boolean(v.integer != 0);
+  else if (v.kind == K::string) out.scalar = HostValue::string(std::string(v.text));
+  else if (v.kind != K::none) fail({Code::usage, {}, fmt::format("'{}' is no argument", py::print(e)), {"write float32[2, 3], a number, a string, True, False or None"}});
+  return out;
+}
+
+std::vector<HostArgument> read_arguments(const std::string& text) {
+  const py::Module module = py::parse("--args", "(" + text + ",)\n").take();
+  std::vector<HostArgument> out;
+  for (const py::Expr* e : module.body()[0]->value->items) out.push_back(read_argument(*e));
+  return out;
+}
+
+int plan(const Options& o) {
+  const PassFolder folder = load(o.folders.at(0), o).take();
+  const Pass* pass = folder.passes.empty() ? nullptr : &folder.passes[0];
+  for (const Pass& p : folder.passes)
+    if (p.name == o.pass) pass = &p;
+  if (pass == nullptr || (!o.pass.empty() && pass->name != o.pass)) fail({Code::usage, {}, fmt::format("no pass '{}'", o.pass), {}});
+  fmt::print("{}", plan_text(record_plan(*pass->wrapper_module, *pass->wrapper, read_arguments(o.arguments)).take()));
+  return kOk;
+}
+
+}  // namespace
+
+void add_pass(CLI::App& app, Outcome& outcome) {
+  auto options = std::make_shared<Options>();
+  CLI::App* pass = app.add_subcommand("pass", "Load and check pass folders; record what a wrapper does");
+  pass->require_subcommand(1);
+  const auto common = [&](CLI::App* command) {
+    command->add_option("folders", options->folders, "Pass folders, or single pass files")->required()->type_name("FOLDER");
+    command->add_option("--policy", options->policy, "closed: a wrapper may only allocate, view and launch; open: not checked at load")->check(CLI::IsMember({"closed", "open"}))->capture_default_str();
+    command->add_option("--output-pass-pattern-limit", options->load.pattern_limit, "Patterns taken, in list order")->capture_default_str();
+    command->add_option("--output-pass-replacement-func-limit", options->load.replacement_func_limit, "Different wrappers taken, in list order; 0: all")->capture_default_str();
+    command->add_option("--input-passes", options->load.input_folder, "A folder of given passes, overridden by name")->type_name("FOLDER");
+  };
+  CLI::App* c = pass->add_subcommand("check", "Load: order file, modules, policy, patterns, wrappers");
+  common(c);
+  c->add_flag("--json", options->json, "One JSON object a line");
+  c->callback([=, &outcome] { outcome.code = check(*options); });
+  CLI::App* p = pass->add_subcommand("plan", "Run a wrapper's host program for given arguments and print the recorded launch plan");
+  common(p);
+  p->add_option("--pass", options->pass, "Which pass of the folder; default: the first");
+  p->add_option("--args", options->arguments, "The wrapper's arguments: float32[2, 3], float16[4](1), 'route', 1.5, None")->required();
+  p->callback([=, &outcome] { outcome.code = plan(*options); });
+}
+
+}  // namespace passnet::cli

@@ -1,0 +1,267 @@
+#include "pass/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pass/filters.h"
+
+namespace passnet {
+
+namespace {
+
+ReasonType type_of_misfit(Misfit misfit) {
+  switch (misfit) {
+    case Misfit::kind: return ReasonType::op_mismatch;
+    case Misfit::target: return ReasonType::target_mismatch;
+    case Misfit::literal: return ReasonType::attr_mismatch;
+    default: return ReasonType::arg_mismatch;
+  }
+}
+
+// Collects the misfits of one attempt.
+class Recorder : public MisfitObserver {
+ public:
+  bool go_on(Misfit misfit, NodeId pattern_node, NodeId graph_node, const Value* expected, const Value* actual) override {
+    Reason reason{type_of_misfit(misfit), misfit, pattern_node, graph_node, {}, {}, expected != nullptr, -1, false};
+    if (expected != nullptr) {
+      reason.expected = *expected;
+      reason.actual = *actual;
+    }
+    reasons.push_back(std::move(reason));
+    return true;
+  }
+  std::vector<Reason> reasons;
+};
+
+// What an attempt is worth: two for a node that fits, one for a node whose target fits.
+struct Attempt {
+  NodeId start = -1;
+  std::int64_t score = 0;
+  std::size_t misfits = 0;
+  bool leaks = false;
+  bool operator<(const Attempt& other) const {  // better first, then graph order
+    if (score != other.score) return score > other.score;
+    if (misfits != other.misfits) return misfits < other.misfits;
+    if (leaks != other.leaks) return !leaks;
+    return start < other.start;
+  }
+};
+
+class Explainer {
+ public:
+  Explainer(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result)
+      : pattern_(pattern), index_(index), binder_(pattern, index, mode), taken_(index.graph.nodes.size(), false) {
+    for (const Match& match : result.matches)
+      for (const NodeId id : pattern.calls)
+        if (match.nodes[id] >= 0) taken_[match.nodes[id]] = true;
+  }
+
+  std::vector<Reason> run() {
+    const std::vector<Attempt> first = attempts(pattern_.anchors[0]);
+    for (std::size_t i = 0; i < first.size() && reasons_.size() < kMostReasons; ++i) {
+      if (i > 0 && first[i].score <= 0) break;  // nothing of it fits: no news
+      add(first[i]);
+      if (i == 2) break;
+    }
+    if (reasons_.size() > kMostReasons) reasons_.resize(kMostReasons);
+    return std::move(reasons_);
+  }
+
+ private:
+  // Tries the anchor at every call of the graph, on top of what is bound; best first.
+  std::vector<Attempt> attempts(const Pattern::Anchor& anchor) {
+    std::vector<Attempt> out;
+    const Binder::Mark mark = binder_.mark();
+    for (NodeId node = 0; node < static_cast<NodeId>(index_.graph.nodes.size()); ++node) {
+      const NodeKind kind = index_.graph.nodes[node].kind;
+      if (taken_[node] || (kind != NodeKind::call_function && kind != NodeKind::call_method && !pattern_.is_placeholder(anchor.node))) continue;
+      Recorder recorder;
+      binder_.bind(anchor.node, node, &recorder);
+      out.push_back({node, score(anchor, recorder), recorder.reasons.size(), recorder.reasons.empty() && filter_contained_alone(binder_, anchor)});
+      binder_.undo(mark);
+    }
+    const std::size_t keep = std::min<std::size_t>(out.size(), 3);
+    std::partial_sort(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(keep), out.end());
+    out.resize(keep);
+    return out;
+  }
+
+  std::int64_t score(const Pattern::Anchor& anchor, const Recorder& recorder) const {
+    std::int64_t out = 0;
+    for (const NodeId id : anchor.cone)
+      if (!pattern_.is_placeholder(id) && binder_.bound(id)) out += 2;
+    std::vector<NodeId> counted;
+    for (const Reason& reason : recorder.reasons) {
+      if (pattern_.is_placeholder(reason.pattern_node) || reason.misfit == Misfit::taken || reason.misfit == Misfit::again) continue;
+      const bool wrong = reason.type == ReasonType::op_mismatch || reason.type == ReasonType::target_mismatch;
+      if (std::find(counted.begin(), counted.end(), reason.pattern_node) != counted.end()) continue;
+      counted.push_back(reason.pattern_node);
+      out -= wrong ? 2 : 1;
+    }
+    return out;
+  }
+
+  // One attempt with all anchors: the others where they fit best beside the first.
+  void add(const Attempt& first) {
+    binder_.undo({});
+    Recorder recorder;
+    binder_.bind(pattern_.anchors[0].node, first.start, &recorder);
+    for (std::size_t i = 1; i < pattern_.anchors.size(); ++i) {
+      const std::vector<Attempt> next = attempts(pattern_.anchors[i]);
+      if (!next.empty()) binder_.bind(pattern_.anchors[i].node, next[0].start, &recorder);
+    }
+    if (recorder.reasons.empty()) add_filtered();
+    for (Reason& reason : recorder.reasons) reasons_.push_back(std::move(reason));
+    binder_.undo({});
+  }
+
+  // Everything fits, and still it is no match: a filter refuses it.
+  void add_filtered() {
+    if (std::any_of(pattern_.calls.begin(), pattern_.calls.end(), [&](NodeId id) { return binder_.bound(id).node < 0; })) return;
+    if (const Leak leak = filter_contained(binder_)) {
+      for (const NodeId id : pattern_.calls) {
+        if (pattern_.is_returning[id]) continue;
+        const NodeId node = binder_.bound(id).node;
+        for (const NodeId user : index_.users.of(node)) {
+          if (binder_.is_matched(user)) continue;
+          reasons_.push_back({ReasonType::not_contained, Misfit::kind, id, node, {}, {}, false, user, false});
+          break;  // one user shows it
+        }
+      }
+    } else {
+      AcyclicFilter acyclic(index_);
+      const NodeId back = acyclic.find_cycle(binder_);
+      if (back >= 0) reasons_.push_back({ReasonType::not_contained, Misfit::kind, binder_.owner(back), back, {}, {}, false, back, true});
+    }
+  }
+
+  const Pattern& pattern_;
+  const MatchIndex& index_;
+  Binder binder_;
+  std::vector<bool> taken_;
+  std::vector<Reason> reasons_;
+};
+
+}  // namespace
+
+std::string_view reason_name(ReasonType type) {
+  switch (type) {
+    case ReasonType::op_mismatch: return "OP_MISMATCH";
+    case ReasonType::target_mismatch: return "TARGET_MISMATCH";
+    case ReasonType::attr_mismatch: return "ATTR_MISMATCH";
+    case ReasonType::arg_mismatch: return "ARG_MISMATCH";
+    case ReasonType::not_contained: return "NOT_CONTAINED";
+    case ReasonType::pattern_invalid: return "PATTERN_INVALID";
+  }
+  return "";
+}
+
+std::vector<Reason> explain(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result) {
+  if (!pattern.problem.message.empty()) {
+    Reason reason;
+    reason.pattern_node = pattern.problem.node;
+    return {reason};
+  }
+  std::vector<Reason> out = Explainer(pattern, index, mode, result).run();
+  if (out.empty() && result.matches.empty()) {  // the graph has no call to start from
+    Reason reason;
+    reason.type = ReasonType::target_mismatch;
+    reason.misfit = Misfit::target;
+    reason.pattern_node = pattern.anchors[0].node;
+    out.push_back(std::move(reason));
+  }
+  return out;
+}
+
+namespace {
+
+std::string kind_text(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::placeholder: return fmt::format("the input '{}'", node.name);
+    case NodeKind::call_function: return fmt::format("the function {}", node.target);
+    case NodeKind::call_method: return fmt::format("the method .{}", node.target);
+    case NodeKind::output: return "the output";
+  }
+  return {};
+}
+
+std::string values_text(const Graph& graph, const Value& value) {
+  return value_text(value, [&](NodeId id) { return graph.nodes[id].name; });
+}
+
+std::string misfit_advice(const Reason& r, const Pattern& pattern, const MatchIndex& index, MatchMode mode) {
+  const Node& p = pattern.graph.nodes[r.pattern_node];
+  if (r.graph_node < 0) return "the graph has no call at all";
+  const Node& g = index.graph.nodes[r.graph_node];
+  const std::string written = call_text(index.graph, r.graph_node);
+  switch (r.misfit) {
+    case Misfit::kind:
+      if (g.kind == NodeKind::placeholder) return fmt::format("'{}' is an input of the graph: make '{}' a parameter of the pattern", g.name, p.name);
+      return fmt::format("a method and a function are different targets: write {} as the graph does", written);
+    case Misfit::target:
+      if (node_is_in_place(p) != node_is_in_place(g)) return fmt::format("the graph writes {}: `x += y` and `x + y` are different operators", written);
+      return fmt::format("write {} as the graph does, or start or end the pattern elsewhere", written);
+    case Misfit::literal: return fmt::format("write {} as the graph does, or make the value a parameter of the pattern", written);
+    case Misfit::structure: return fmt::format("write the operands as the graph does: {}", written);
+    case Misfit::arguments:
+      return mode == MatchMode::strict ? fmt::format("write {} as the graph does, or match with --match normal", written) : fmt::format("write {} as the graph does", written);
+    case Misfit::swapped: return fmt::format("swap the operands: the graph has {}", written);
+    case Misfit::again: return fmt::format("'{}' stands for two values of the graph: use two parameters", p.name);
+    case Misfit::taken: return fmt::format("the graph's '{}' can be only one value of the pattern: use one parameter for it", g.name);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string call_text(const Graph& graph, NodeId id) {
+  const Node& node = graph.nodes[id];
+  if (node.kind == NodeKind::placeholder) return node.name;
+  std::string out;
+  std::size_t first = 0;
+  if (node.kind == NodeKind::call_method) {
+    out = values_text(graph, node.args[0]) + "." + node.target;
+    first = 1;
+  } else {
+    out = node.target;
+  }
+  out += "(";
+  const char* comma = "";
+  for (std::size_t i = first; i < node.args.size(); ++i) out += std::exchange(comma, ", ") + values_text(graph, node.args[i]);
+  for (const Kwarg& k : node.kwargs) out += std::exchange(comma, ", ") + k.name + "=" + values_text(graph, k.value);
+  return out + ")";
+}
+
+ReasonText reason_text(const Reason& r, const Pattern& pattern, const MatchIndex& index, MatchMode mode) {
+  ReasonText out;
+  if (r.pattern_node >= 0) out.pattern_node = pattern.graph.nodes[r.pattern_node].name;
+  if (r.graph_node >= 0) out.graph_node = index.graph.nodes[r.graph_node].name;
+  if (r.type == ReasonType::pattern_invalid) {
+    out.actual = pattern.problem.message;
+    out.advice = pattern.problem.advice;
+    return out;
+  }
+  if (r.type == ReasonType::not_contained) {
+    out.expected = r.cycle ? "no way from the match through other nodes back into it" : "used inside the match only";
+    out.actual = r.cycle ? fmt::format("'{}' needs an outside node that needs the match", out.graph_node)
+                         : fmt::format("used by {} too", index.graph.nodes[r.user].kind == NodeKind::output ? "the graph's return" : "'" + index.graph.nodes[r.user].name + "'");
+    out.advice = r.cycle ? "the match cannot become one call: take the outside node into the pattern, or return less"
+                         : fmt::format("the value is used outside: return '{}' from the pattern", out.pattern_node);
+    return out;
+  }
+  out.advice = misfit_advice(r, pattern, index, mode);
+  if (r.has_values) {
+    out.expected = values_text(pattern.graph, r.expected);
+    out.actual = values_text(index.graph, r.actual);
+  } else if (r.graph_node < 0 || r.type == ReasonType::op_mismatch || r.type == ReasonType::target_mismatch) {
+    out.expected = kind_text(pattern.graph.nodes[r.pattern_node]);
+    if (r.graph_node >= 0) out.actual = kind_text(index.graph.nodes[r.graph_node]);
+  } else {
+    out.expected = call_text(pattern.graph, r.pattern_node);
+    out.actual = call_text(index.graph, r.graph_node);
+  }
+  return out;
+}
+
+}  // namespace passnet

@@ -1,0 +1,148 @@
+#include "pass/host.h"
+
+#include <fmt/format.h>
+
+#include "pass/host_machine.h"
+
+namespace passnet {
+
+using Kind = HostValue::Kind;
+
+HostValue HostMachine::get_item(const HostValue& object, const HostValue& index, py::Place place) {
+  switch (object.kind) {
+    case Kind::tensor: return tensor_item(object, index, place);
+    case Kind::dict: {
+      for (std::size_t i = 0; i < object.items->values.size(); i += 2)
+        if (host_equal(object.items->values[i], index)) return object.items->values[i + 1];
+      raise("KeyError", host_text(index, true), place);
+    }
+    case Kind::tuple:
+    case Kind::list:
+    case Kind::string: break;
+    case Kind::opaque: refuse(Code::pass, "replacement_args takes an argument apart", place, "return the arguments whole");
+    default: raise("TypeError", fmt::format("{} has no items", host_type_name(object)), place);
+  }
+  const bool text = object.is(Kind::string);
+  const auto n = static_cast<std::int64_t>(text ? object.text.size() : object.items->values.size());
+  if (index.is(Kind::slice)) {
+    const auto& part = index.items->values;
+    const std::int64_t by = part[2].is(Kind::none) ? 1 : integer(part[2], place);
+    if (by == 0) raise("ValueError", "slice step cannot be zero", place);
+    const auto bound = [&](const HostValue& v, std::int64_t otherwise) {
+      if (v.is(Kind::none)) return otherwise;
+      const std::int64_t b = integer(v, place);
+      return std::clamp<std::int64_t>(b < 0 ? b + n : b, by < 0 ? -1 : 0, by < 0 ? n - 1 : n);
+    };
+    const std::int64_t begin = bound(part[0], by < 0 ? n - 1 : 0), end = bound(part[1], by < 0 ? -1 : n);
+    std::vector<HostValue> out;
+    std::string letters;
+    for (std::int64_t i = begin; by > 0 ? i < end : i > end; i += by) {
+      if (text) letters += object.text[static_cast<std::size_t>(i)];
+      else out.push_back(object.items->values[static_cast<std::size_t>(i)]);
+    }
+    return text ? HostValue::string(std::move(letters)) : HostValue::sequence(object.kind, std::move(out));
+  }
+  std::int64_t i = integer(index, place);
+  if (i < -n || i >= n) raise("IndexError", fmt::format("index {} of {} items", i, n), place);
+  if (i < 0) i += n;
+  return text ? HostValue::string(std::string(1, object.text[static_cast<std::size_t>(i)])) : object.items->values[static_cast<std::size_t>(i)];
+}
+
+void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue value, py::Place place) {
+  if (object.is(Kind::tensor)) refuse(Code::policy, "a tensor's items are assigned in a wrapper", place, "store in a kernel");
+  if (object.items) {
+    check_write(*object.items, value, place);
+    check_write(*object.items, index, place);
+  }
+  if (object.is(Kind::dict)) {
+    auto& items = object.items->values;
+    for (std::size_t i = 0; i < items.size(); i += 2)
+      if (host_equal(items[i], index)) {
+        items[i + 1] = std::move(value);
+        return;
+      }
+    if (items.size() > 20'000) refuse(Code::limit, "a dict grows too large", place);
+    items.push_back(index);
+    items.push_back(std::move(value));
+    return;
+  }
+  if (!object.is(Kind::list)) raise("TypeError", fmt::format("items of a {} cannot be assigned", host_type_name(object)), place);
+  const auto n = static_cast<std::int64_t>(object.items->values.size());
+  const std::int64_t i = integer(index, place);
+  if (i < -n || i >= n) raise("IndexError", fmt::format("index {} of {} items", i, n), place);
+  object.items->values[static_cast<std::size_t>(i < 0 ? i + n : i)] = std::move(value);
+}
+
+PlanOutput HostMachine::output_of(const HostValue& v, py::Place place) const {
+  PlanOutput out;
+  switch (v.kind) {
+    case Kind::tensor: out.buffer = v.buffer; return out;
+    case Kind::none: return out;
+    case Kind::boolean: out.scalar.value = v.integer != 0; return out;
+    case Kind::integer: out.scalar.value = v.integer; return out;
+    case Kind::real: out.scalar.value = v.real; return out;
+    case Kind::tuple:
+    case Kind::list:
+      out.is_tuple = true;
+      for (const HostValue& item : v.items->values) out.items.push_back(output_of(item, place));
+      return out;
+    default: refuse(Code::host, fmt::format("the wrapper returns a {}", host_type_name(v)), place, "return a tensor, or a tuple of tensors");
+  }
+}
+
+Error HostMachine::error_of(const HostRaise& raised) {
+  return {Code::host, raised.module->syntax.where(raised.place), fmt::format("{}: {}", raised.type, raised.message), {}};
+}
+
+namespace {
+
+// A stage's door for candidates' exceptions as well.
+template <class F>
+auto guarded_host(F&& body) -> Result<std::invoke_result_t<F>> {
+  try {
+    return body();
+  } catch (const HostRaise& raised) {
+    return HostMachine::error_of(raised);
+  } catch (Failure& failure) {
+    return std::move(failure.error);
+  }
+}
+
+}  // namespace
+
+Result<LaunchPlan> record_plan(const PassModule& module, const py::Stmt& wrapper, std::vector<HostArgument> arguments, HostLimits limits) {
+  return guarded_host([&] {
+    HostMachine machine(module, limits);
+    HostArgs args;
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      args.push_back(arguments[i].tensor ? HostValue::tensor(machine.add_input(std::move(*arguments[i].tensor), i)) : std::move(arguments[i].scalar));
+    const HostValue result = machine.call_function({&module, &wrapper, nullptr, nullptr}, std::move(args), {}, wrapper.place);
+    const PlanOutput output = machine.output_of(result, wrapper.place);
+    LaunchPlan plan = machine.take_plan();
+    plan.output = output;
+    return plan;
+  });
+}
+
+Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function, std::size_t arguments, HostLimits limits) {
+  return guarded_host([&] {
+    HostMachine machine(module, limits);
+    HostArgs args;
+    for (std::size_t i = 0; i < arguments; ++i) {
+      HostValue v;
+      v.kind = Kind::opaque;
+      v.integer = static_cast<std::int64_t>(i);
+      args.push_back(std::move(v));
+    }
+    return machine.call_function({&module, &function, nullptr, nullptr}, std::move(args), {}, function.place);
+  });
+}
+
+Result<HostValue> evaluate_constant(const PassModule& module, std::string_view name, HostLimits limits) {
+  return guarded_host([&] {
+    HostMachine machine(module, limits);
+    return machine.module_value(module, name, {});
+  });
+}
+
+}  // namespace passnet

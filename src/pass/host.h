@@ -1,0 +1,31 @@
+// The host program: evaluates a wrapper's Python for given shapes, dtypes and scalars and records a LaunchPlan.
+// Pure: nothing survives a call. Steps, recursion and sizes are bounded, so an endless loop is an error.
+#pragma once
+
+#include <optional>
+
+#include "pass/host_value.h"
+
+namespace passnet {
+
+// An argument of a wrapper: a tensor's description or a scalar.
+struct HostArgument {
+  std::optional<TensorDesc> tensor;
+  HostValue scalar;
+};
+
+struct HostLimits {
+  std::int64_t steps = 2'000'000;
+  int depth = 60;
+  std::int64_t elements = std::int64_t{1} << 40;  // of one allocation
+};
+
+// Runs the wrapper and records what it does. Errors have the candidate's line.
+Result<LaunchPlan> record_plan(const PassModule& module, const py::Stmt& wrapper, std::vector<HostArgument> arguments, HostLimits limits = {});
+
+// Calls a function of a pass file that touches no tensor, with opaque arguments (replacement_args, replacement_func).
+Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function, std::size_t arguments, HostLimits limits = {});
+// The value of a module-level constant, for patterns.
+Result<HostValue> evaluate_constant(const PassModule& module, std::string_view name, HostLimits limits = {});
+
+}  // namespace passnet

@@ -1,0 +1,200 @@
+// Kernel launches of a host program: arguments bound to the kernel's parameters, autotune and heuristics worked out.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pass/host_machine.h"
+#include "py/printer.h"
+
+namespace passnet {
+
+using Kind = HostValue::Kind;
+
+namespace {
+
+bool is_constexpr(const py::Parameter& p) {
+  if (p.annotation == nullptr) return false;
+  const std::string text = py::print(*p.annotation);
+  return text == "tl.constexpr" || text.ends_with(".constexpr") || text == "constexpr" || text == "'tl.constexpr'";
+}
+
+// What triton's launcher takes beside the kernel's own parameters.
+bool is_launch_option(std::string_view name) {
+  for (const std::string_view known : {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "waves_per_eu", "matrix_instr_nonkdim", "stream", "warmup"})
+    if (name == known) return true;
+  return false;
+}
+
+}  // namespace
+
+HostValue HostMachine::make_config(HostArgs args, HostKwargs kwargs, py::Place place) {
+  HostValue meta = HostValue::sequence(Kind::dict, {});
+  if (!args.empty()) meta = args[0];
+  std::int64_t warps = args.size() > 1 ? integer(args[1], place) : 4, stages = args.size() > 2 ? integer(args[2], place) : 3;
+  for (const auto& [k, v] : kwargs) {
+    if (k == "kwargs") meta = v;
+    if (k == "num_warps") warps = integer(v, place);
+    if (k == "num_stages") stages = integer(v, place);
+  }
+  if (!meta.is(Kind::dict)) raise("TypeError", "triton.Config needs a dict of constexpr values", place);
+  return HostValue::sequence(Kind::config, {meta, HostValue::of(warps), HostValue::of(stages)});
+}
+
+const HostMachine::Decorations& HostMachine::decorations(const HostLauncher& launcher, py::Place place) {
+  const py::Stmt& kernel = *launcher.kernel.function;
+  if (const auto it = decorations_.find(&kernel); it != decorations_.end()) return it->second;
+  Decorations out;
+  Frame frame;
+  frame.module = launcher.module;
+  frame.scope = std::make_shared<HostScope>();
+  for (const py::Expr* d : kernel.decorators) {
+    if (d->kind != py::ExprKind::call) continue;
+    const std::string path = resolve_path(*launcher.module, *d->items[0]);
+    const auto argument_named = [&](std::string_view name, std::size_t index) -> const py::Expr* {
+      if (d->items.size() > index + 1) return d->items[index + 1];
+      for (const py::Keyword& k : d->keywords)
+        if (k.name == name) return k.value;
+      return nullptr;
+    };
+    if (path == "triton.autotune") {
+      out.autotuned = true;
+      if (const py::Expr* configs = argument_named("configs", 0))
+        for (HostValue& c : iterate(eval(*configs, frame), d->place)) {
+          if (!c.is(Kind::config)) refuse(Code::host, "autotune's configs are triton.Config values", d->place);
+          out.configs.push_back(std::move(c));
+        }
+      if (const py::Expr* key = argument_named("key", 1))
+        for (const HostValue& k : iterate(eval(*key, frame), d->place)) out.key.push_back(k.text);
+      if (out.configs.empty()) refuse(Code::host, "autotune without configs", d->place, "give configs=[triton.Config({...}, num_warps=4)]");
+    } else if (path == "triton.heuristics") {
+      if (const py::Expr* values = argument_named("values", 0)) {
+        const HostValue dict = eval(*values, frame);
+        if (!dict.is(Kind::dict)) refuse(Code::host, "heuristics needs a dict of functions", d->place);
+        for (std::size_t i = 0; i + 1 < dict.items->values.size(); i += 2) out.heuristics.emplace_back(dict.items->values[i].text, dict.items->values[i + 1]);
+      }
+    } else if (path != "triton.jit") {
+      refuse(Code::host, fmt::format("decorator '{}' of a kernel", py::print(*d)), place, "kernels are decorated with triton.jit, triton.autotune and triton.heuristics");
+    }
+  }
+  return decorations_.emplace(&kernel, std::move(out)).first->second;
+}
+
+LaunchArgument HostMachine::argument(std::string_view name, const HostValue& value, bool constant, py::Place place) const {
+  LaunchArgument out;
+  out.name = name;
+  out.constexpr_ = constant || value.is(Kind::none);
+  switch (value.kind) {
+    case Kind::tensor: out.buffer = value.buffer; break;
+    case Kind::none: break;
+    case Kind::boolean: out.scalar.value = value.integer != 0; break;
+    case Kind::integer: out.scalar.value = value.integer; break;
+    case Kind::real: out.scalar.value = value.real; break;
+    case Kind::string: out.scalar.value = value.text; out.constexpr_ = true; break;
+    case Kind::dtype: out.scalar.value = fmt::format("torch.{}", dtype_row(value.dtype).name); out.constexpr_ = true; break;
+    case Kind::path: out.scalar.value = value.text; out.constexpr_ = true; break;
+    default: refuse(Code::host, fmt::format("argument '{}' of a kernel is a {}", name, host_type_name(value)), place, "kernels take tensors, numbers, bools, None, dtypes and strings");
+  }
+  return out;
+}
+
+void HostMachine::set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place) {
+  const HostValue made = grid.is(Kind::function) || grid.is(Kind::path) ? call(grid, {meta}, {}, place) : grid;
+  const std::vector<HostValue> sizes = made.is_integral() ? std::vector<HostValue>{made} : iterate(made, place);
+  if (sizes.empty() || sizes.size() > 3) raise("ValueError", fmt::format("a grid has one to three sizes, not {}", sizes.size()), place);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::int64_t n = integer(sizes[i], place);
+    const std::int64_t most = i == 0 ? 2147483647 : 65535;
+    if (n < 0 || n > most) raise("ValueError", fmt::format("grid size {} of dimension {}; at most {}", n, i, most), place);
+    variant.grid[i] = n;
+  }
+}
+
+HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostKwargs kwargs, py::Place place) {
+  constexpr std::size_t kMost = 1000;
+  if (plan_.launches.size() >= kMost) refuse(Code::limit, fmt::format("the wrapper launches more than {} kernels", kMost), place);
+  const Decorations& decoration = decorations(launcher, place);
+  const py::Stmt& kernel = *launcher.kernel.function;
+  Launch out;
+  out.kernel = launcher.kernel;
+  out.autotune_key = decoration.key;
+  out.place = place;
+  if (args.size() > kernel.parameters.size()) raise("TypeError", fmt::format("{} takes {} arguments but {} were given", kernel.name, kernel.parameters.size(), args.size()), place);
+
+  // Every parameter's value, and the dict that grids and heuristics see.
+  std::vector<std::optional<HostValue>> values(kernel.parameters.size());
+  for (std::size_t i = 0; i < args.size(); ++i) values[i] = args[i];
+  std::int64_t warps = 4, stages = 3;
+  for (auto& [name, value] : kwargs) {
+    const auto p = std::find_if(kernel.parameters.begin(), kernel.parameters.end(), [&](const py::Parameter& q) { return q.name == name; });
+    if (p != kernel.parameters.end()) {
+      auto& slot = values[static_cast<std::size_t>(p - kernel.parameters.begin())];
+      if (slot) raise("TypeError", fmt::format("{} got several values for '{}'", kernel.name, name), place);
+      slot = value;
+    } else if (name == "num_warps") {
+      warps = integer(value, place);
+    } else if (name == "num_stages") {
+      stages = integer(value, place);
+    } else if (!is_launch_option(name)) {
+      raise("TypeError", fmt::format("{} has no parameter '{}'", kernel.name, name), place);
+    }
+  }
+  std::vector<HostValue> configs = decoration.configs;
+  if (configs.empty()) configs.push_back(HostValue::sequence(Kind::config, {HostValue::sequence(Kind::dict, {}), HostValue::of(warps), HostValue::of(stages)}));
+  for (const HostValue& config : configs) {
+    LaunchVariant variant;
+    variant.num_warps = static_cast<int>(integer(config.items->values[1], place));
+    variant.num_stages = static_cast<int>(integer(config.items->values[2], place));
+    if (variant.num_warps < 1 || variant.num_warps > 64 || (variant.num_warps & (variant.num_warps - 1)) != 0) raise("ValueError", fmt::format("num_warps is {}; it must be a power of two up to 64", variant.num_warps), place);
+    std::vector<std::optional<HostValue>> all = values;
+    const auto& meta = config.items->values[0].items->values;
+    for (std::size_t i = 0; i + 1 < meta.size(); i += 2) {
+      const auto p = std::find_if(kernel.parameters.begin(), kernel.parameters.end(), [&](const py::Parameter& q) { return q.name == meta[i].text; });
+      if (p == kernel.parameters.end()) refuse(Code::host, fmt::format("autotune sets '{}', which kernel {} does not have", meta[i].text, kernel.name), place);
+      auto& slot = all[static_cast<std::size_t>(p - kernel.parameters.begin())];
+      if (slot) raise("ValueError", fmt::format("'{}' is set by autotune and by the call", meta[i].text), place);
+      slot = meta[i + 1];
+      variant.meta.push_back(argument(meta[i].text, meta[i + 1], true, place));
+    }
+    HostValue seen = HostValue::sequence(Kind::dict, {});
+    const auto refresh = [&] {
+      seen.items->values.clear();
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!all[i]) continue;
+        seen.items->values.push_back(HostValue::string(std::string(kernel.parameters[i].name)));
+        seen.items->values.push_back(*all[i]);
+      }
+    };
+    refresh();
+    for (const auto& [name, function] : decoration.heuristics) {
+      const auto p = std::find_if(kernel.parameters.begin(), kernel.parameters.end(), [&](const py::Parameter& q) { return q.name == name; });
+      if (p == kernel.parameters.end()) refuse(Code::host, fmt::format("heuristics set '{}', which kernel {} does not have", name, kernel.name), place);
+      const HostValue v = call(function, {seen}, {}, place);
+      all[static_cast<std::size_t>(p - kernel.parameters.begin())] = v;
+      variant.meta.push_back(argument(name, v, true, place));
+      refresh();
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const py::Parameter& p = kernel.parameters[i];
+      if (!all[i] && p.default_value == nullptr) raise("TypeError", fmt::format("{} is missing its argument '{}'", kernel.name, p.name), place);
+    }
+    set_grid(*launcher.grid, seen, variant, place);
+    out.variants.push_back(std::move(variant));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const py::Parameter& p = kernel.parameters[i];
+    const bool from_variant = std::any_of(out.variants[0].meta.begin(), out.variants[0].meta.end(), [&](const LaunchArgument& a) { return a.name == p.name; });
+    if (from_variant) continue;
+    if (!values[i]) {
+      Frame frame;
+      frame.module = launcher.module;
+      frame.scope = std::make_shared<HostScope>();
+      values[i] = eval(*p.default_value, frame);
+    }
+    out.arguments.push_back(argument(p.name, *values[i], is_constexpr(p), place));
+  }
+  plan_.launches.push_back(std::move(out));
+  plan_.order.emplace_back(false, plan_.launches.size() - 1);
+  return {};
+}
+
+}  // namespace passnet

@@ -1,0 +1,126 @@
+// The machine behind host.h: one evaluation. Split over host_eval.cpp (statements, expressions), host_calls.cpp (functions of
+// Python, math and triton), host_tensor.cpp (allocations, views, methods) and host_launch.cpp (kernels).
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+
+#include "pass/host.h"
+
+namespace passnet {
+
+// A Python exception of the candidate: can be caught by its try.
+struct HostRaise {
+  std::string type;
+  std::string message;
+  py::Place place;
+  const PassModule* module;
+};
+
+using HostArgs = std::vector<HostValue>;
+using HostKwargs = std::vector<std::pair<std::string, HostValue>>;
+
+class HostMachine {
+ public:
+  HostMachine(const PassModule& module, HostLimits limits) : root_(module), limits_(limits) {}
+
+  HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place);
+  HostValue module_value(const PassModule& module, std::string_view name, py::Place place);
+  BufferId add_input(TensorDesc desc, std::size_t index);
+  LaunchPlan take_plan() { return std::move(plan_); }
+  // A result's buffers and scalars.
+  PlanOutput output_of(const HostValue& value, py::Place place) const;
+
+  // Turns a HostRaise into the error a user sees.
+  static Error error_of(const HostRaise& raise);
+
+ private:
+  enum class Flow : std::uint8_t { next, returned, broke, continued };
+  struct Frame {
+    const PassModule* module = nullptr;
+    std::shared_ptr<HostScope> scope;
+    HostValue result;
+    std::vector<std::string_view> globals, nonlocals;
+  };
+
+  // ---- errors
+  [[noreturn]] void raise(std::string type, std::string message, py::Place place) const;
+  [[noreturn]] void refuse(Code code, std::string message, py::Place place, std::string note = {}) const;
+  void step(py::Place place);
+
+  // ---- statements and expressions (host_eval.cpp)
+  Flow run(std::span<const py::Stmt* const> body, Frame& frame);
+  Flow run(const py::Stmt& s, Frame& frame);
+  Flow run_for(const py::Stmt& s, Frame& frame);
+  Flow run_try(const py::Stmt& s, Frame& frame);
+  void run_augmented(const py::Stmt& s, Frame& frame);
+  void assign(const py::Expr& target, HostValue value, Frame& frame);
+  HostValue* find_local(std::string_view name, Frame& frame);
+  HostValue eval(const py::Expr& e, Frame& frame);
+  HostValue eval_name(const py::Expr& e, Frame& frame);
+  HostValue eval_call(const py::Expr& e, Frame& frame);
+  HostValue eval_compare(const py::Expr& e, Frame& frame);
+  HostValue eval_comprehension(const py::Expr& e, Frame& frame);
+  void comprehend(const py::Expr& e, std::size_t clause, Frame& frame, std::vector<HostValue>& out);
+  HostValue eval_subscript(const py::Expr& e, Frame& frame);
+  HostValue eval_attribute(const HostValue& object, std::string_view name, py::Place place);
+  std::string eval_fstring(const py::Expr& e, Frame& frame);
+  bool compare(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
+  HostValue binary(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
+  HostValue unary(py::Op op, const HostValue& v, py::Place place);
+  HostValue get_item(const HostValue& object, const HostValue& index, py::Place place);
+  void set_item(HostValue& object, const HostValue& index, HostValue value, py::Place place);
+  void check_write(const HostItems& items, const HostValue& value, py::Place place) const;
+  void bind_parameters(std::span<const py::Parameter> parameters, HostArgs args, HostKwargs kwargs, Frame& frame, std::string_view name, py::Place place);
+
+  // ---- calls (host_calls.cpp)
+  HostValue call(const HostValue& callee, HostArgs args, HostKwargs kwargs, py::Place place);
+  HostValue call_path(const std::string& path, HostArgs args, HostKwargs kwargs, py::Place place);
+  std::optional<HostValue> call_python(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> call_math(std::string_view name, const HostArgs& args, py::Place place);
+  HostValue call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs, py::Place place);
+  std::vector<HostValue> iterate(const HostValue& v, py::Place place);
+  std::int64_t integer(const HostValue& v, py::Place place) const;
+  double real(const HostValue& v, py::Place place) const;
+  bool is_instance(const HostValue& v, const HostValue& type, py::Place place) const;
+  std::string formatted(const HostValue& v, std::string_view spec, py::Place place) const;
+
+  // ---- tensors (host_tensor.cpp)
+  HostValue allocate(std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place);
+  HostValue tensor_attribute(const HostValue& tensor, std::string_view name, py::Place place);
+  HostValue tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place);
+  HostValue tensor_item(const HostValue& tensor, const HostValue& index, py::Place place);
+  HostValue view(BufferId base, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, std::int64_t offset, py::Place place);
+  HostValue reshape(BufferId base, std::vector<std::int64_t> sizes, bool may_copy, py::Place place);
+  HostValue copy(BufferId base, Dtype dtype, py::Place place);
+  HostValue fresh(TensorDesc desc, Fill fill, double value, py::Place place);
+  std::vector<std::int64_t> sizes_of(const HostArgs& args, std::size_t first, py::Place place);
+  std::int64_t wrap_dim(std::int64_t dim, std::size_t rank, py::Place place) const;
+  BufferId add_buffer(Buffer buffer);
+  const TensorDesc& desc(const HostValue& tensor) const { return plan_.buffers[static_cast<std::size_t>(tensor.buffer)].desc; }
+
+  // ---- kernels (host_launch.cpp)
+  HostValue launch(const HostLauncher& launcher, HostArgs args, HostKwargs kwargs, py::Place place);
+  struct Decorations {
+    std::vector<HostValue> configs;
+    std::vector<std::string> key;
+    std::vector<std::pair<std::string, HostValue>> heuristics;
+    bool autotuned = false;
+  };
+  const Decorations& decorations(const HostLauncher& launcher, py::Place place);
+  void set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place);
+  LaunchArgument argument(std::string_view name, const HostValue& value, bool is_constexpr, py::Place place) const;
+  HostValue make_config(HostArgs args, HostKwargs kwargs, py::Place place);
+
+  const PassModule& root_;
+  HostLimits limits_;
+  LaunchPlan plan_;
+  std::int64_t steps_ = 0;
+  int depth_ = 0;
+  const PassModule* current_ = nullptr;  // whose line an error names
+  std::unordered_map<const py::Expr*, HostValue> constants_;  // module-level expressions, evaluated once a call
+  std::vector<const py::Expr*> evaluating_;
+  std::unordered_map<const py::Stmt*, Decorations> decorations_;
+};
+
+}  // namespace passnet

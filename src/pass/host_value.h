@@ -1,0 +1,94 @@
+// Values of a host program. Lists and dicts are shared by reference as in Python; everything else is a value.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pass/launch_plan.h"
+#include "pass/module.h"
+
+namespace passnet {
+
+struct HostValue;
+struct HostScope;
+
+// The items of a list, a tuple or a dict (key, value, key, value). `module_level`: made by a constant of a pass file, so
+// what is stored in it would outlive a call.
+struct HostItems {
+  std::vector<HostValue> values;
+  bool module_level = false;
+};
+
+struct HostFunction {
+  const PassModule* module = nullptr;
+  const py::Stmt* statement = nullptr;  // def, or
+  const py::Expr* lambda = nullptr;
+  std::shared_ptr<HostScope> closure;   // null for a module-level function
+};
+
+// A grid bound to a kernel: kernel[grid].
+struct HostLauncher {
+  KernelRef kernel;
+  const PassModule* module = nullptr;
+  std::shared_ptr<HostValue> grid;
+};
+
+struct HostValue {
+  enum class Kind : std::uint8_t {
+    none, boolean, integer, real, string, tuple, list, dict, set, tensor, function, kernel, launcher,
+    path,    // text: "torch.float32", "triton.cdiv", "math", "builtins.len"
+    method,  // text: a method's name; items[0]: its object
+    dtype,   // dtype
+    device,  // device of a tensor
+    config,  // triton.Config: items: meta dict, then numbers num_warps, num_stages
+    module,  // a file of the folder
+    opaque,  // a symbol that only passes through: an argument of replacement_args
+    slice,   // items: lower, upper, step
+    ellipsis,
+  } kind = Kind::none;
+  std::int64_t integer = 0;  // boolean, integer; opaque: its number
+  double real = 0;
+  std::string text;
+  std::shared_ptr<HostItems> items;
+  BufferId buffer = -1;
+  Dtype dtype = Dtype::float32;
+  DeviceType device = DeviceType::cpu;
+  std::shared_ptr<HostFunction> function;
+  std::shared_ptr<HostLauncher> launcher;
+  KernelRef kernel;
+  const PassModule* module = nullptr;  // of a kernel, or the module itself
+
+  static HostValue of(std::int64_t v);
+  static HostValue of(double v);
+  static HostValue boolean(bool v);
+  static HostValue string(std::string v);
+  static HostValue sequence(Kind kind, std::vector<HostValue> values);
+  static HostValue path(std::string v);
+  static HostValue tensor(BufferId id);
+  static HostValue of_dtype(Dtype d);
+
+  bool is(Kind k) const { return kind == k; }
+  bool is_integral() const { return kind == Kind::integer || kind == Kind::boolean; }
+  bool is_number() const { return is_integral() || kind == Kind::real; }
+  bool is_sequence() const { return kind == Kind::tuple || kind == Kind::list || kind == Kind::set; }
+  double as_real() const { return kind == Kind::real ? real : static_cast<double>(integer); }
+};
+
+struct HostScope {
+  std::vector<std::pair<std::string_view, HostValue>> names;
+  std::shared_ptr<HostScope> parent;
+  HostValue* find(std::string_view name);
+  void set(std::string_view name, HostValue value);
+};
+
+// Python's == on host values; tensors only by identity.
+bool host_equal(const HostValue& a, const HostValue& b);
+bool host_truth(const HostValue& v);
+// str() and repr(), for f-strings and messages.
+std::string host_text(const HostValue& v, bool repr);
+std::string_view host_type_name(const HostValue& v);
+// Whether a tensor or a function is anywhere inside.
+bool host_holds_state(const HostValue& v);
+
+}  // namespace passnet

@@ -1,0 +1,93 @@
+#include "pass/launch_plan.h"
+
+#include <fmt/format.h>
+
+namespace passnet {
+
+std::int64_t TensorDesc::element_count() const {
+  std::int64_t n = 1;
+  for (const std::int64_t s : sizes) n *= s;
+  return n;
+}
+
+std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> out(sizes.size());
+  std::int64_t step = 1;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    out[i] = step;
+    step *= std::max<std::int64_t>(sizes[i], 1);
+  }
+  return out;
+}
+
+bool TensorDesc::is_contiguous() const {
+  if (element_count() == 0) return true;
+  std::int64_t step = 1;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 1) continue;
+    if (strides[i] != step) return false;
+    step *= sizes[i];
+  }
+  return true;
+}
+
+namespace {
+
+std::string scalar_text(const Scalar& s) {
+  struct Visitor {
+    std::string operator()(std::monostate) const { return "None"; }
+    std::string operator()(bool b) const { return b ? "True" : "False"; }
+    std::string operator()(std::int64_t i) const { return std::to_string(i); }
+    std::string operator()(double d) const { return python_float(d); }
+    std::string operator()(const std::string& t) const { return t; }
+  };
+  return std::visit(Visitor{}, s.value);
+}
+
+std::string argument_text(const LaunchArgument& a) {
+  return fmt::format("{}{}={}", a.name, a.constexpr_ ? "!" : "", a.buffer >= 0 ? fmt::format("b{}", a.buffer) : scalar_text(a.scalar));
+}
+
+std::string buffer_text(const LaunchPlan& plan, std::size_t id) {
+  const Buffer& b = plan.buffers[id];
+  const std::string type = fmt::format("{}[{}]", dtype_row(b.desc.dtype).name, fmt::join(b.desc.sizes, ", "));
+  const std::string strides = b.desc.is_contiguous() ? "" : fmt::format(" strides ({})", fmt::join(b.desc.strides, ", "));
+  switch (b.kind) {
+    case BufferKind::input: return fmt::format("b{} = input {} {}{}", id, b.input, type, strides);
+    case BufferKind::fresh: return fmt::format("b{} = allocate {}{}{}", id, type, strides, b.fill == Fill::value ? fmt::format(" filled with {}", python_float(b.fill_value)) : "");
+    case BufferKind::view: return fmt::format("b{} = view of b{} {}{}{}", id, b.base, type, strides, b.offset != 0 ? fmt::format(" from {}", b.offset) : "");
+    case BufferKind::copy: return fmt::format("b{} = copy of b{} {}{}", id, b.base, type, strides);
+  }
+  return {};
+}
+
+std::string launch_text(const Launch& l) {
+  std::vector<std::string> args;
+  for (const LaunchArgument& a : l.arguments) args.push_back(argument_text(a));
+  std::string out = fmt::format("launch {}({})", l.kernel.name(), text_join(args, ", "));
+  for (const LaunchVariant& v : l.variants) {
+    std::vector<std::string> meta;
+    for (const LaunchArgument& a : v.meta) meta.push_back(argument_text(a));
+    out += fmt::format("{} grid ({}, {}, {}){}{} warps {} stages {}", l.variants.size() > 1 ? "\n  or" : "", v.grid[0], v.grid[1], v.grid[2], meta.empty() ? "" : " ", text_join(meta, ", "), v.num_warps, v.num_stages);
+  }
+  return out;
+}
+
+std::string output_text(const PlanOutput& o) {
+  if (o.is_tuple) {
+    std::vector<std::string> items;
+    for (const PlanOutput& item : o.items) items.push_back(output_text(item));
+    return fmt::format("({})", text_join(items, ", "));
+  }
+  return o.buffer >= 0 ? fmt::format("b{}", o.buffer) : scalar_text(o.scalar);
+}
+
+}  // namespace
+
+std::string plan_text(const LaunchPlan& plan) {
+  std::string out;
+  for (const auto& [is_buffer, id] : plan.order) out += (is_buffer ? buffer_text(plan, id) : launch_text(plan.launches[id])) + "\n";
+  return out + "return " + output_text(plan.output) + "\n";
+}
+
+}  // namespace passnet

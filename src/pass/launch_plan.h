@@ -1,0 +1,100 @@
+// What a wrapper does for given shapes, dtypes and scalars, as plain data: buffers, fills, copies and launches in order.
+// The host program is run once to record it; later calls replay it. One format for the CPU and for CUDA.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "exec/engine.h"
+#include "py/ast.h"
+
+namespace passnet {
+
+// A tensor the wrapper sees: sizes and strides in elements, without its data.
+struct TensorDesc {
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides;
+  Dtype dtype = Dtype::float32;
+  DeviceType device = DeviceType::cpu;
+  bool operator==(const TensorDesc&) const = default;
+
+  std::int64_t element_count() const;
+  bool is_contiguous() const;
+};
+std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& sizes);
+
+using BufferId = std::int32_t;
+
+enum class BufferKind : std::uint8_t {
+  input,   // argument number `input` of the wrapper
+  fresh,   // allocated; `fill` says with what
+  view,    // of `base`, `offset` elements in
+  copy,    // fresh, filled from `base` element by element in logical order, converted to `desc.dtype`
+};
+enum class Fill : std::uint8_t { none, value };
+
+struct Buffer {
+  BufferKind kind = BufferKind::fresh;
+  TensorDesc desc;
+  BufferId base = -1;
+  std::int64_t offset = 0;  // of a view, in elements from the start of its base
+  std::size_t input = 0;
+  Fill fill = Fill::none;
+  double fill_value = 0;
+  py::Place place;  // the wrapper's line that made it
+};
+
+struct Scalar {
+  std::variant<std::monostate, bool, std::int64_t, double, std::string> value;  // string: a dtype or a name for constexpr
+  bool operator==(const Scalar&) const = default;
+};
+
+struct LaunchArgument {
+  std::string name;
+  BufferId buffer = -1;  // a tensor, or
+  Scalar scalar;         // a number, bool, None or a constexpr
+  bool constexpr_ = false;
+};
+
+// One way to launch: autotuned kernels have several, of which the back-end keeps the fastest.
+struct LaunchVariant {
+  std::vector<LaunchArgument> meta;  // the configuration's constexprs
+  std::int64_t grid[3] = {1, 1, 1};
+  int num_warps = 4;
+  int num_stages = 3;
+};
+
+struct KernelRef {
+  const py::Module* module = nullptr;
+  const py::Stmt* function = nullptr;
+  std::string name() const { return std::string(function->name); }
+};
+
+struct Launch {
+  KernelRef kernel;
+  std::vector<LaunchArgument> arguments;  // in the kernel's order, without what a variant gives
+  std::vector<LaunchVariant> variants;    // at least one
+  std::vector<std::string> autotune_key;  // names of arguments; empty where not autotuned
+  py::Place place;
+};
+
+// The result's structure: a buffer, a scalar, or a tuple of them.
+struct PlanOutput {
+  BufferId buffer = -1;
+  Scalar scalar;
+  std::vector<PlanOutput> items;
+  bool is_tuple = false;
+};
+
+struct LaunchPlan {
+  std::vector<Buffer> buffers;    // in the order they are made; an action refers to those before it
+  std::vector<Launch> launches;
+  std::vector<std::pair<bool, std::size_t>> order;  // (true, buffer) or (false, launch): what happens when
+  PlanOutput output;
+};
+
+// One line a buffer and a launch, for people and tests.
+std::string plan_text(const LaunchPlan& plan);
+
+}  // namespace passnet

@@ -1,0 +1,196 @@
+#include "pass/load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "fx/builder.h"
+#include "py/printer.h"
+
+namespace passnet {
+
+namespace {
+
+constexpr const char* kOutputOrder = "sorted_output_pass_rule_names.json";
+constexpr const char* kInputOrder = "sorted_input_pass_rule_names.json";
+
+[[noreturn]] void refuse(const std::string& file, std::string message, std::string note = {}) {
+  Error e{Code::pass, {file, 0, 0, {}}, std::move(message), {}};
+  if (!note.empty()) e.notes.push_back(std::move(note));
+  fail(std::move(e));
+}
+
+std::vector<std::string> read_order(const std::string& file) {
+  const std::string text = file_read(file, std::size_t{1} << 20).take();
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_discarded() || !json.is_array()) refuse(file, "not a JSON array of pass names", "for example [\"FuseReluAdd\", \"FuseSoftmax\"]");
+  std::vector<std::string> out;
+  for (const auto& item : json) {
+    if (!item.is_string()) refuse(file, "a pass name that is no string", "names are file stems: \"FuseReluAdd\" for FuseReluAdd.py");
+    std::string name = item.get<std::string>();
+    if (name.ends_with(".py")) name.resize(name.size() - 3);
+    if (std::find(out.begin(), out.end(), name) != out.end()) refuse(file, fmt::format("'{}' is listed twice", name));
+    out.push_back(std::move(name));
+  }
+  return out;
+}
+
+const py::Stmt& required_function(const PassModule& module, std::string_view name) {
+  const Binding* b = module.find(name);
+  if (b == nullptr || b->kind != Binding::Kind::function) refuse(module.syntax.file(), fmt::format("no function '{}'", name), "a pass file has pattern, replacement_args and replacement_func");
+  return *b->statement;
+}
+
+// A host value as a graph's literal; opaque arguments become references to placeholders.
+Value to_value(const HostValue& v, const PassModule& module, py::Place place) {
+  using Kind = HostValue::Kind;
+  switch (v.kind) {
+    case Kind::none: return Value::none();
+    case Kind::boolean: return Value::boolean(v.integer != 0);
+    case Kind::integer: return Value::of(v.integer);
+    case Kind::real: return Value::of(v.real);
+    case Kind::string: return Value::string(v.text);
+    case Kind::opaque: return Value::ref(static_cast<NodeId>(v.integer));
+    case Kind::dtype: return Value::constant(fmt::format("torch.{}", dtype_row(v.dtype).name));
+    case Kind::path: return Value::constant(v.text);
+    case Kind::tuple:
+    case Kind::list: {
+      std::vector<Value> items;
+      for (const HostValue& item : v.items->values) items.push_back(to_value(item, module, place));
+      return Value::sequence(v.is(Kind::tuple) ? ValueKind::tuple : ValueKind::list, std::move(items));
+    }
+    default: fail({Code::pass, module.syntax.where(place), fmt::format("a {} where a tensor, a number or a string is needed", host_type_name(v)), {}});
+  }
+}
+
+Graph read_pattern(const PassModule& module, const py::Stmt& function) {
+  ImportScope scope;
+  for (const py::Stmt* s : module.syntax.body()) scope.add(*s);
+  BuildOptions options;
+  options.skip_self = false;
+  options.constant = [&](std::string_view name) -> std::optional<Value> {
+    const Binding* b = module.find(name);
+    if (b == nullptr || b->kind != Binding::Kind::expression) return std::nullopt;
+    const auto v = evaluate_constant(module, name);
+    if (!v) return std::nullopt;
+    return to_value(*v, module, function.place);
+  };
+  return build_graph(module.syntax, function, scope, options).take();
+}
+
+Pass read_pass(ModuleLoader& loader, const std::string& name) {
+  Pass pass;
+  pass.name = name;
+  const PassModule& module = loader.load(name);
+  pass.module = &module;
+  const py::Stmt& pattern = required_function(module, "pattern");
+  const py::Stmt& args = required_function(module, "replacement_args");
+  const py::Stmt& func = required_function(module, "replacement_func");
+  pass.pattern = read_pattern(module, pattern);
+  const std::size_t placeholders = pass.pattern.placeholder_count();
+
+  const HostValue given = call_opaque(module, args, placeholders).take();
+  const bool many = given.is(HostValue::Kind::tuple) || given.is(HostValue::Kind::list);
+  const Value values = to_value(given, module, args.place);
+  if (many) pass.replacement_args = values.items;
+  else pass.replacement_args.push_back(values);
+
+  // A pure evaluation gives the same function every time, if it is a function of the module at all.
+  const HostValue wrapper = call_opaque(module, func, 0).take();
+  if (!wrapper.is(HostValue::Kind::function) || wrapper.function->statement == nullptr || wrapper.function->closure != nullptr) {
+    const std::string what = wrapper.is(HostValue::Kind::function) ? "a function made anew at each call" : fmt::format("a {}", host_type_name(wrapper));
+    fail({Code::pass, module.syntax.where(func.place), fmt::format("replacement_func returns {}", what), {"return the same module-level function each time: def replacement_func(): return my_wrapper"}});
+  }
+  pass.wrapper_module = wrapper.function->module;
+  pass.wrapper = wrapper.function->statement;
+  return pass;
+}
+
+void check_modules(const ModuleLoader& loader) {
+  for (const auto& [name, module] : loader.modules()) {
+    const auto violations = check_policy(*module);
+    if (!violations.empty()) fail(violations[0].error);
+  }
+}
+
+void apply_limits(PassFolder& folder, const LoadOptions& options) {
+  if (folder.passes.size() > options.pattern_limit) {
+    for (std::size_t i = options.pattern_limit; i < folder.passes.size(); ++i) folder.dropped.push_back(fmt::format("pass '{}' is over the limit of {} patterns", folder.passes[i].name, options.pattern_limit));
+    folder.passes.resize(options.pattern_limit);
+  }
+  if (options.replacement_func_limit == 0) return;
+  std::vector<const py::Stmt*> wrappers;
+  std::erase_if(folder.passes, [&](const Pass& pass) {
+    if (std::find(wrappers.begin(), wrappers.end(), pass.wrapper) != wrappers.end()) return false;
+    if (wrappers.size() < options.replacement_func_limit) {
+      wrappers.push_back(pass.wrapper);
+      return false;
+    }
+    folder.dropped.push_back(fmt::format("pass '{}' is over the limit of {} replacement function{}", pass.name, options.replacement_func_limit, options.replacement_func_limit == 1 ? "" : "s"));
+    return true;
+  });
+}
+
+// The names to apply: the output folder's, or with input passes theirs in the (permuted) order, each overridden by name.
+struct Planned {
+  std::string name;
+  bool from_output = true;
+};
+std::vector<Planned> planned_order(const std::string& path, const LoadOptions& options) {
+  const std::vector<std::string> output = read_order(path + "/" + kOutputOrder);
+  std::vector<Planned> out;
+  if (!options.input_folder.empty()) {
+    std::vector<std::string> input = read_order(options.input_folder + "/" + kOutputOrder);
+    if (const std::string permuted_file = path + "/" + kInputOrder; file_exists(permuted_file)) {
+      std::vector<std::string> permuted = read_order(permuted_file), a = input, b = permuted;
+      std::sort(a.begin(), a.end());
+      std::sort(b.begin(), b.end());
+      if (a != b) refuse(permuted_file, "not a permutation of the input passes' names", fmt::format("they are: {}", text_join(input, ", ")));
+      input = std::move(permuted);
+    }
+    for (const std::string& name : input) out.push_back({name, std::find(output.begin(), output.end(), name) != output.end()});
+  }
+  for (const std::string& name : output)
+    if (std::none_of(out.begin(), out.end(), [&](const Planned& p) { return p.name == name; })) out.push_back({name, true});
+  return out;
+}
+
+}  // namespace
+
+Result<PassFolder> load_pass_folder(const std::string& path, const LoadOptions& options) {
+  return guarded([&] {
+    PassFolder out;
+    out.path = path;
+    out.loaders.push_back(std::make_unique<ModuleLoader>(path));
+    if (!options.input_folder.empty()) out.loaders.push_back(std::make_unique<ModuleLoader>(options.input_folder));
+    for (const Planned& p : planned_order(path, options)) {
+      if (out.passes.size() > options.pattern_limit + 100) {
+        out.dropped.push_back(fmt::format("pass '{}' is over the limit of {} patterns", p.name, options.pattern_limit));
+        continue;
+      }
+      out.passes.push_back(read_pass(*out.loaders[p.from_output ? 0 : 1], p.name));
+    }
+    if (!options.open_policy)
+      for (const auto& loader : out.loaders) check_modules(*loader);
+    apply_limits(out, options);
+    return out;
+  });
+}
+
+Result<PassFolder> load_pass_file(const std::string& path, const LoadOptions& options) {
+  return guarded([&] {
+    PassFolder out;
+    const std::size_t slash = path.rfind('/');
+    out.path = slash == std::string::npos ? "." : path.substr(0, slash);
+    std::string name = path.substr(slash == std::string::npos ? 0 : slash + 1);
+    if (name.ends_with(".py")) name.resize(name.size() - 3);
+    out.loaders.push_back(std::make_unique<ModuleLoader>(out.path));
+    out.passes.push_back(read_pass(*out.loaders[0], name));
+    if (!options.open_policy) check_modules(*out.loaders[0]);
+    return out;
+  });
+}
+
+}  // namespace passnet

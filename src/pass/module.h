@@ -1,0 +1,67 @@
+// The Python files of a pass folder: parsed once, their module-level names bound, imports between them resolved.
+// Nothing is executed: a name is bound to a function, a kernel, an expression to be evaluated, or a path outside.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "py/ast.h"
+
+namespace passnet {
+
+struct PassModule;
+
+struct Binding {
+  enum class Kind : std::uint8_t {
+    function,    // def
+    kernel,      // def under @triton.jit
+    expression,  // NAME = expression, evaluated when first needed
+    path,        // something imported: "torch", "triton.language", "math.ceil"
+    module,      // a file of the folder
+    star,        // held under the name "*": `from path import *`
+  } kind = Kind::path;
+  const PassModule* owner = nullptr;   // where it is defined
+  const py::Stmt* statement = nullptr;
+  const py::Expr* value = nullptr;
+  std::string path;
+  const PassModule* target = nullptr;  // Kind::module
+  std::size_t unpack = kWhole;         // which item of `value`, for A, B = ...
+  static constexpr std::size_t kWhole = static_cast<std::size_t>(-1);
+};
+
+struct PassModule {
+  std::string name;  // the file's stem
+  py::Module syntax;
+  std::unordered_map<std::string_view, Binding> names;
+  std::vector<std::string> star_imports;  // paths outside the folder
+  const Binding* find(std::string_view name) const;
+};
+
+// Reads files of one folder on demand. Cycles of imports are errors.
+class ModuleLoader {
+ public:
+  explicit ModuleLoader(std::string folder) : folder_(std::move(folder)) {}
+  // Throws Failure.
+  const PassModule& load(const std::string& name);
+  const std::string& folder() const { return folder_; }
+  const std::map<std::string, std::unique_ptr<PassModule>>& modules() const { return modules_; }
+
+ private:
+  void bind(PassModule& module, const py::Stmt& statement);
+  void bind_import_from(PassModule& module, const py::Stmt& statement);
+  void bind_import(PassModule& module, const py::Stmt& statement);
+
+  std::string folder_;
+  std::map<std::string, std::unique_ptr<PassModule>> modules_;
+  std::vector<std::string> loading_;
+};
+
+// Whether a decorator list says triton.jit (through whatever alias), and which decorators we do not know.
+std::string resolve_path(const PassModule& module, const py::Expr& expr);
+bool is_kernel(const PassModule& module, const py::Stmt& function);
+
+}  // namespace passnet

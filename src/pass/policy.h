@@ -1,0 +1,24 @@
+// What a pass may call outside `pattern` and `replacement_args`: the lists, and the check at load.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pass/module.h"
+
+namespace passnet {
+
+bool is_allocation(std::string_view name);  // torch.NAME
+bool is_metadata(std::string_view name);    // x.NAME, attribute or method
+bool is_view(std::string_view name);        // x.NAME(...): moves no data
+std::string allowed_calls_note();
+
+struct PolicyViolation {
+  Error error;  // line, call and what it resolves to
+};
+
+// Every call of every function of the module but pattern and replacement_args, and of the module level.
+std::vector<PolicyViolation> check_policy(const PassModule& module);
+
+}  // namespace passnet

@@ -1,0 +1,289 @@
+#include "pass/rewrite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <queue>
+
+#include "base/file.h"
+#include "ops/table.h"
+
+namespace passnet {
+
+namespace {
+
+// `inplace=True`, by keyword or by its place in the row's signature.
+bool asks_in_place(const Node& node) {
+  const auto is_true = [](const Value& v) { return v.kind == ValueKind::boolean && v.integer != 0; };
+  for (const Kwarg& k : node.kwargs)
+    if (k.name == "inplace") return is_true(k.value);
+  const OpTarget& op = op_find(node_spelling(node));
+  if (op.row == nullptr) return false;
+  const auto& parameters = op.row->function->parameters;
+  for (std::size_t i = 0; i < std::min(parameters.size(), node.args.size()); ++i)
+    if (parameters[i].name == "inplace") return is_true(node.args[i]);
+  return false;
+}
+
+// Where a node stands: behind original node `after`, new nodes in order of `turn`.
+struct Place {
+  NodeId after = 0;
+  std::int32_t turn = 0;
+  auto operator<=>(const Place&) const = default;
+};
+
+class Rewriter {
+ public:
+  Rewriter(const Graph& graph, const Pattern& pattern, const UserTable& users) : graph_(graph), pattern_(pattern), users_(users), nodes_(graph.nodes), removed_(graph.nodes.size(), false) {
+    places_.resize(nodes_.size());
+    instead_.resize(nodes_.size());
+    for (NodeId id = 0; id < static_cast<NodeId>(nodes_.size()); ++id) {
+      places_[id] = {id, 0};
+      instead_[id] = id;
+    }
+  }
+
+  void add(const Replacement& replacement) {
+    const Match& match = *replacement.match;
+    NodeId last = -1;
+    for (const NodeId id : pattern_.calls) {
+      removed_[match.nodes[id]] = true;
+      last = std::max(last, match.nodes[id]);
+    }
+    if (last < 0) fail(Code::graph, "a pattern without calls replaces nothing");
+    const std::vector<Output> outputs = find_outputs(match);
+    Node call;
+    call.target = replacement.target;
+    call.args = replacement.args;
+    call.line = graph_.nodes[last].line;
+    call.column = graph_.nodes[last].column;
+    const Place place = find_place(call, match, outputs, last);
+    const bool single = outputs.size() == 1 && !outputs[0].index;
+    // Not the wrapper's own name: a variable of that name would hide it.
+    call.name = single ? graph_.nodes[outputs[0].node].name : replacement.target.substr(replacement.target.rfind('.') + 1) + "_out";
+    const NodeId id = append(std::move(call), place);
+    calls_.push_back(id);
+    std::int32_t turn = place.turn;
+    for (const Output& output : outputs) {
+      if (single) {
+        instead_[output.node] = id;
+        continue;
+      }
+      Node item;
+      item.target = "operator.getitem";
+      item.name = graph_.nodes[output.node].name;
+      item.args = {Value::ref(id), Value::of(*output.index)};
+      item.line = nodes_[id].line;
+      item.column = nodes_[id].column;
+      instead_[output.node] = append(std::move(item), {place.after, ++turn});
+    }
+  }
+
+  // The new graph, or nothing where the replacements close a circle.
+  std::optional<Rewritten> finish() {
+    for (NodeId id = 0; id < static_cast<NodeId>(nodes_.size()); ++id)
+      if (!removed_[id]) redirect(nodes_[id]);
+    remove_dead();
+    const std::vector<NodeId> order = sort();
+    if (order.empty()) return std::nullopt;
+    std::vector<NodeId> moved(nodes_.size(), -1);
+    for (std::size_t i = 0; i < order.size(); ++i) moved[order[i]] = static_cast<NodeId>(i);
+    Rewritten out;
+    out.graph.file = graph_.file;
+    for (const NodeId id : order) {
+      map_nodes(nodes_[id], [&](NodeId used) { return moved[used]; });
+      out.graph.nodes.push_back(std::move(nodes_[id]));
+    }
+    for (const NodeId id : calls_)
+      if (moved[id] >= 0) out.calls.push_back(moved[id]);
+    return out;
+  }
+
+ private:
+  struct Output {
+    NodeId node;
+    std::optional<std::int64_t> index;  // which item of the wrapper's tuple
+  };
+
+  // What the pattern returns, in the graph: one value, or the items of a tuple. A parameter that is returned stays what it is.
+  std::vector<Output> find_outputs(const Match& match) const {
+    const Value& returned = pattern_.graph.output().args[0];
+    std::vector<Output> out;
+    if (returned.is_node() || (returned.is_sequence() && returned.items.size() == 1)) {
+      const Value& only = returned.is_node() ? returned : returned.items[0];
+      if (only.is_node()) return {{match.nodes[only.node], std::nullopt}};
+    }
+    if (!returned.is_sequence()) fail({Code::unsupported, where_in_file(pattern_.graph.file, pattern_.graph.output().line, 0), "a pattern returns values or a tuple of values", {}});
+    for (std::size_t i = 0; i < returned.items.size(); ++i) {
+      const Value& item = returned.items[i];
+      if (item.is_sequence()) fail({Code::unsupported, where_in_file(pattern_.graph.file, pattern_.graph.output().line, 0), "a tuple inside the returned tuple", {"return one flat tuple"}});
+      if (!item.is_node() || pattern_.is_placeholder(item.node)) continue;
+      const NodeId node = match.nodes[item.node];
+      if (std::none_of(out.begin(), out.end(), [&](const Output& o) { return o.node == node; })) out.push_back({node, static_cast<std::int64_t>(i)});
+    }
+    return out;
+  }
+
+  Place find_place(const Node& call, const Match& match, const std::vector<Output>& outputs, NodeId last) {
+    std::vector<NodeId> matched;
+    for (const NodeId id : pattern_.calls) matched.push_back(match.nodes[id]);
+    std::sort(matched.begin(), matched.end());
+    NodeId first_user = static_cast<NodeId>(graph_.nodes.size()) - 1;
+    for (const Output& output : outputs)
+      for (const NodeId user : users_.of(output.node)) {
+        if (std::binary_search(matched.begin(), matched.end(), user)) continue;
+        first_user = std::min(first_user, user);
+        break;  // users stand in graph order
+      }
+    NodeId last_input = -1;
+    node_inputs(call, [&](NodeId id) { last_input = std::max(last_input, id); });
+    const NodeId after = last < first_user || last_input >= first_user ? last : first_user - 1;
+    turn_ += 1 << 12;  // room for the items behind the call
+    return {after, turn_};
+  }
+
+  NodeId append(Node node, Place place) {
+    nodes_.push_back(std::move(node));
+    removed_.push_back(false);
+    places_.push_back(place);
+    instead_.push_back(static_cast<NodeId>(nodes_.size()) - 1);
+    return instead_.back();
+  }
+
+  template <class F>
+  static void map_value(Value& value, const F& to) {
+    if (value.is_node()) value.node = to(value.node);
+    for (Value& item : value.items) map_value(item, to);
+  }
+  template <class F>
+  static void map_nodes(Node& node, const F& to) {
+    for (Value& arg : node.args) map_value(arg, to);
+    for (Kwarg& kwarg : node.kwargs) map_value(kwarg.value, to);
+  }
+
+  void redirect(Node& node) {
+    map_nodes(node, [&](NodeId used) {
+      const NodeId now = instead_[used];
+      if (removed_[now])
+        fail({Code::internal, where_in_file(graph_.file, node.line, node.column), fmt::format("'{}' uses '{}', which a match replaces and does not return", node.name, graph_.nodes[used].name), {}});
+      return now;
+    });
+  }
+
+  // What lost its last user by the rewrite goes too, and so on upwards.
+  void remove_dead() {
+    std::vector<std::int32_t> uses(nodes_.size(), 0);
+    for (NodeId id = 0; id < static_cast<NodeId>(nodes_.size()); ++id)
+      if (!removed_[id]) node_inputs(nodes_[id], [&](NodeId used) { ++uses[used]; });
+    std::vector<NodeId> dead;
+    const auto check = [&](NodeId id) {
+      if (uses[id] > 0 || removed_[id] || nodes_[id].kind == NodeKind::placeholder || nodes_[id].kind == NodeKind::output) return;
+      const bool is_new = id >= static_cast<NodeId>(graph_.nodes.size());
+      if (is_new ? nodes_[id].target != "operator.getitem" : users_.of(id).empty() || node_acts(nodes_[id])) return;
+      removed_[id] = true;
+      dead.push_back(id);
+    };
+    for (NodeId id = 0; id < static_cast<NodeId>(nodes_.size()); ++id) check(id);
+    while (!dead.empty()) {
+      const NodeId id = dead.back();
+      dead.pop_back();
+      node_inputs(nodes_[id], [&](NodeId used) { --uses[used]; });
+      node_inputs(nodes_[id], [&](NodeId used) { check(used); });
+    }
+  }
+
+  // The kept nodes by place, each behind its operands; empty where there is a circle.
+  std::vector<NodeId> sort() const {
+    const auto later = [&](NodeId a, NodeId b) { return places_[a] > places_[b]; };
+    std::priority_queue<NodeId, std::vector<NodeId>, decltype(later)> ready(later);
+    std::vector<std::int32_t> waiting(nodes_.size(), 0);
+    std::vector<std::vector<NodeId>> feeds(nodes_.size());
+    std::size_t count = 0;
+    for (NodeId id = 0; id < static_cast<NodeId>(nodes_.size()); ++id) {
+      if (removed_[id]) continue;
+      ++count;
+      node_inputs(nodes_[id], [&](NodeId used) {
+        ++waiting[id];
+        feeds[used].push_back(id);
+      });
+      if (waiting[id] == 0) ready.push(id);
+    }
+    std::vector<NodeId> out;
+    while (!ready.empty()) {
+      const NodeId id = ready.top();
+      ready.pop();
+      out.push_back(id);
+      for (const NodeId next : feeds[id])
+        if (--waiting[next] == 0) ready.push(next);
+    }
+    return out.size() == count ? out : std::vector<NodeId>{};
+  }
+
+  const Graph& graph_;
+  const Pattern& pattern_;
+  const UserTable& users_;
+  std::vector<Node> nodes_;     // the graph's, then the new ones
+  std::vector<bool> removed_;
+  std::vector<Place> places_;
+  std::vector<NodeId> instead_;  // what users of a node use now
+  std::vector<NodeId> calls_;
+  std::int32_t turn_ = 0;
+};
+
+}  // namespace
+
+bool node_acts(const Node& node) {
+  if (node_is_effect(node) || node_is_in_place(node) || (node_is_impure(node) && node.kind != NodeKind::placeholder)) return true;
+  const std::string_view name = std::string_view(node.target).substr(node.target.rfind('.') + 1);
+  if (name.ends_with('_') && !name.ends_with("__") && !node.target.starts_with("operator.")) return true;  // add_, copy_
+  return asks_in_place(node);
+}
+
+namespace {
+
+Value bound_value(const Match& match, const Value& value) {
+  if (value.is_node()) return match.value(value.node);
+  Value out = value;
+  for (Value& item : out.items) item = bound_value(match, item);
+  return out;
+}
+
+}  // namespace
+
+Replacement make_replacement(const Match& match, std::string target, std::vector<Value> args) {
+  for (Value& arg : args) arg = bound_value(match, arg);
+  return {&match, std::move(target), std::move(args)};
+}
+
+Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<const Replacement> replacements) {
+  return guarded([&] {
+    const UserTable users(graph);
+    std::vector<std::size_t> used(replacements.size()), left_out;
+    for (std::size_t i = 0; i < used.size(); ++i) used[i] = i;
+    const auto attempt = [&](std::span<const std::size_t> which) {
+      Rewriter rewriter(graph, pattern, users);
+      for (const std::size_t i : which) rewriter.add(replacements[i]);
+      return rewriter.finish();
+    };
+    std::optional<Rewritten> out = attempt(used);
+    if (!out) {  // each match is acyclic by itself; together some are not: take them one by one
+      used.clear();
+      for (std::size_t i = 0; i < replacements.size(); ++i) {
+        used.push_back(i);
+        if (auto next = attempt(used)) {
+          out = std::move(next);
+        } else {
+          used.pop_back();
+          left_out.push_back(i);
+        }
+      }
+    }
+    if (!out) fail(Code::graph, "the match cannot become one call: a way leads out of it and back");
+    out->left_out = std::move(left_out);
+    graph_verify(out->graph).take();
+    return std::move(*out);
+  });
+}
+
+}  // namespace passnet
