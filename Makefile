@@ -27,16 +27,16 @@ demo: build ## run every graph of samples/ and print the table
 	@build/passnet graph run --list samples/all.txt
 
 test: build ## run the whole suite; ends with 'N passed, N failed'
-	@cd build && ctest --output-on-failure -j $(JOBS) --output-junit ctest.xml
+	@cd build && ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml
 	@$(PYTHON) tests/summary.py build/ctest.xml
 
 check-all: build ## as test, and every graph of $(SHARED)/passbench against Python torch (an hour)
-	@cd build && PASSNET_ALL=1 ctest --output-on-failure -j 1 --output-junit ctest.xml
+	@cd build && PASSNET_ALL=1 ctest --output-on-failure -j 1 --test-output-size-passed 1000000 --output-junit ctest.xml
 	@$(PYTHON) tests/summary.py build/ctest.xml
 
 sanitize: setup ## the suite under address and undefined-behaviour sanitizers
 	@cmake --preset sanitize $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON=$(PASSNET_PYTHON)) >/dev/null && cmake --build --preset sanitize -j $(JOBS) -- --quiet
-	@cd build-sanitize && ctest --output-on-failure -j $(JOBS) --output-junit ctest.xml -LE differential
+	@cd build-sanitize && ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml -LE differential
 	@$(PYTHON) tests/summary.py build-sanitize/ctest.xml
 
 MINUTES ?= 15

@@ -2,13 +2,15 @@
 //   graph PATH                     a graph folder, used by what follows
 //   pattern strict|normal BYTES    followed by that many bytes: a pass file
 // and answers each pattern in one line: JSON lists, a match each, of the graph node's index for every call of the pattern, then for every
-// placeholder (-1 where it stands for a literal). `invalid ...` or `error ...` where there is no pattern to match.
+// placeholder (-1 where it stands for a literal). `invalid ...` or `error ...` where there is no pattern to match. `explain` instead of `pattern`
+// answers with the reasons: [type, pattern line, graph line] each.
 #include <fmt/format.h>
 
 #include <iostream>
 #include <memory>
 
 #include "fx/folder.h"
+#include "pass/explain.h"
 #include "pass/match.h"
 
 int main() {
@@ -40,12 +42,23 @@ int main() {
       fmt::print("error {}\n", pattern ? "no graph" : error_line(pattern.error()));
       continue;
     }
+    const MatchMode match_mode = mode == "strict" ? MatchMode::strict : MatchMode::normal;
+    if (word == "explain") {
+      std::string reasons;
+      for (const Reason& r : explain(*pattern, *index, match_mode, find_matches(*pattern, *index, match_mode))) {
+        const auto line = [](const Graph& g, NodeId id) { return id < 0 ? 0 : g.nodes[id].line; };
+        reason_text(r, *pattern, *index, match_mode);
+        reasons += fmt::format("{}[\"{}\", {}, {}]", reasons.empty() ? "" : ", ", reason_name(r.type), line(pattern->graph, r.pattern_node), line(graph, r.graph_node));
+      }
+      fmt::print("[{}]\n", reasons);
+      continue;
+    }
     if (!pattern->problem.message.empty()) {
       fmt::print("invalid {}\n", pattern->problem.message);
       continue;
     }
     std::string out;
-    for (const Match& match : find_matches(*pattern, *index, mode == "strict" ? MatchMode::strict : MatchMode::normal).matches) {
+    for (const Match& match : find_matches(*pattern, *index, match_mode).matches) {
       std::vector<NodeId> ids;
       for (const NodeId id : pattern->calls) ids.push_back(match.nodes[id]);
       for (const NodeId id : pattern->placeholders) ids.push_back(match.nodes[id]);

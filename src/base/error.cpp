@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace passnet {
 
 std::string_view code_name(Code code) {
@@ -55,12 +57,18 @@ std::pair<std::string, std::size_t> excerpt(const std::string& line, std::size_t
   constexpr std::size_t kBefore = 80, kAfter = 40;
   const std::size_t at = column == 0 ? 0 : std::min(column - 1, line.size());
   const std::size_t begin = at > kBefore ? at - kBefore : 0;
-  std::string out = line.substr(begin, kBefore + kAfter);
-  for (char& c : out) {
-    if (c == '\t') c = ' ';
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '.';
+  // Characters, not bytes: whole ones are copied, and what a terminal would act on or cannot show is a dot.
+  std::string out;
+  std::size_t caret = 0;
+  for (std::size_t i = begin; i < std::min(line.size(), begin + kBefore + kAfter);) {
+    const std::size_t size = text_character_size(line, i);
+    const char c = line[i];
+    if (size > 1) out += line.substr(i, size);
+    else out += c == '\t' ? ' ' : static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '.' : c;
+    i += size;
+    if (i <= at) ++caret;
   }
-  return {std::move(out), at - begin};
+  return {std::move(out), caret};
 }
 
 }  // namespace

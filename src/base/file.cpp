@@ -66,7 +66,11 @@ Result<std::monostate> file_write(const std::string& path, std::string_view byte
   }
   std::error_code code;
   std::filesystem::rename(temporary, path, code);
-  if (code) return io_error(path, fmt::format("cannot rename: {}", code.message()));
+  if (code) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    return io_error(path, fmt::format("cannot rename: {}", code.message()));
+  }
   return std::monostate{};
 }
 

@@ -63,11 +63,19 @@ std::uint32_t next_code_point(std::string_view text, std::size_t& at) {
     valid = (byte(at + i) & 0xc0) == 0x80;
     code = code << 6 | (byte(at + i) & 0x3fU);
   }
+  constexpr std::uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};  // shorter forms exist below
+  valid = valid && code >= kLeast[more] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
   at += valid ? static_cast<std::size_t>(more) + 1 : 1;
   return valid ? code : 0xfffd;
 }
 
 }  // namespace
+
+std::size_t text_character_size(std::string_view text, std::size_t at) {
+  const std::size_t begin = at;
+  next_code_point(text, at);
+  return at - begin;
+}
 
 std::string python_string(std::string_view text) {
   const char quote = text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"' : '\'';
@@ -122,7 +130,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::vector<std::string> text_nearest(std::string_view name, std::span<const std::string_view> known,
                                       std::size_t count) {
   constexpr std::size_t kLongest = 120;
-  if (name.size() > kLongest) return {};
+  if (name.size() < 2 || name.size() > kLongest) return {};
   const std::size_t bound = std::max<std::size_t>(1, name.size() / 3);
   std::vector<std::pair<std::size_t, std::string_view>> found;
   for (const std::string_view candidate : known) {

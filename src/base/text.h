@@ -13,6 +13,9 @@ std::vector<std::string_view> text_lines(std::string_view text);
 std::vector<std::string_view> text_split(std::string_view text, char separator);
 std::string text_join(std::span<const std::string> parts, std::string_view separator);
 
+// The bytes of the UTF-8 character at `at`; 1 where the bytes are no character.
+std::size_t text_character_size(std::string_view text, std::size_t at);
+
 // repr() of a float: the shortest digits that read back, always with '.', 'e', 'inf' or 'nan' in it.
 std::string python_float(double value);
 // repr() of a str.

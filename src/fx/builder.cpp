@@ -385,6 +385,7 @@ class Builder {
     std::int64_t index = args.size() == 2 && args[1].kind == ValueKind::integer ? args[1].integer : -1;
     if (const auto colon = type.find(':'); colon != std::string::npos) {
       index = 0;
+      if (colon + 1 == type.size()) error(Code::argument, e.place, fmt::format("'{}' is no device", type));
       for (const char c : type.substr(colon + 1)) {
         if (c < '0' || c > '9' || index > 1000) error(Code::argument, e.place, fmt::format("'{}' is no device", type));
         index = index * 10 + (c - '0');

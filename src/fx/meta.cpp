@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "base/text.h"
 #include "py/parser.h"
@@ -67,6 +68,7 @@ class MetaReader {
     const py::Expr& v = minus ? *e.items[0] : e;
     if (v.kind == py::ExprKind::integer || v.kind == py::ExprKind::boolean) {
       *integral = true;
+      if (minus && v.integer == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
       *integer = minus ? -v.integer : v.integer;
       return static_cast<double>(*integer);
     }

@@ -138,7 +138,7 @@ class Lowering : public Emitter {
       // A method of a number or a list is Python's, not torch's.
       const Ty object = type(args[0]);
       if (object != Ty::tensor && object != Ty::any && op_row_find("." + node.target) == nullptr)
-        error(Code::argument, fmt::format("'.{}' of a {}", node.target, ty_name(object)), {"methods are those of a Tensor"});
+        error(Code::argument, fmt::format("'.{}' is no method of {}", node.target, ty_name(object)), {"methods are those of a Tensor"});
       return call("." + node.target, args, kwargs);
     }
     if (node.target == "getattr") {

@@ -34,7 +34,18 @@ class Recorder : public MisfitObserver {
   std::vector<Reason> reasons;
 };
 
-// What an attempt is worth: two for a node that fits, one for a node whose target fits.
+// The last word of a target without what tells its forms apart: torch.relu, .relu_ and relu; operator.add and iadd.
+std::string_view bare_name(const Node& node) {
+  std::string_view name = std::string_view(node.target).substr(node.target.rfind('.') + 1);
+  if (node_is_in_place(node)) name.remove_prefix(1);
+  while (name.size() > 1 && name.ends_with('_')) name.remove_suffix(1);
+  return name;
+}
+
+constexpr std::int64_t kFits = 4;        // a node that fits
+constexpr std::int64_t kTargetFits = 2;  // ... but for its operands
+constexpr std::int64_t kNameFits = 1;    // the same operator in another form: method for function
+
 struct Attempt {
   NodeId start = -1;
   std::int64_t score = 0;
@@ -53,12 +64,13 @@ class Explainer {
   Explainer(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result)
       : pattern_(pattern), index_(index), binder_(pattern, index, mode), taken_(index.graph.nodes.size(), false) {
     for (const Match& match : result.matches)
-      for (const NodeId id : pattern.calls)
-        if (match.nodes[id] >= 0) taken_[match.nodes[id]] = true;
+      for (const NodeId id : pattern.calls) taken_[match.nodes[id]] = true;
+    for (const Pattern::Anchor& anchor : pattern.anchors) anchors_.push_back(&anchor);
+    std::stable_sort(anchors_.begin(), anchors_.end(), [](const auto* a, const auto* b) { return a->cone.size() > b->cone.size(); });  // the one that says most first
   }
 
   std::vector<Reason> run() {
-    const std::vector<Attempt> first = attempts(pattern_.anchors[0]);
+    const std::vector<Attempt> first = attempts(*anchors_[0]);
     for (std::size_t i = 0; i < first.size() && reasons_.size() < kMostReasons; ++i) {
       if (i > 0 && first[i].score <= 0) break;  // nothing of it fits: no news
       add(first[i]);
@@ -90,30 +102,51 @@ class Explainer {
   std::int64_t score(const Pattern::Anchor& anchor, const Recorder& recorder) const {
     std::int64_t out = 0;
     for (const NodeId id : anchor.cone)
-      if (!pattern_.is_placeholder(id) && binder_.bound(id)) out += 2;
+      if (!pattern_.is_placeholder(id) && binder_.bound(id)) out += kFits;
     std::vector<NodeId> counted;
     for (const Reason& reason : recorder.reasons) {
       if (pattern_.is_placeholder(reason.pattern_node) || reason.misfit == Misfit::taken || reason.misfit == Misfit::again) continue;
       const bool wrong = reason.type == ReasonType::op_mismatch || reason.type == ReasonType::target_mismatch;
       if (std::find(counted.begin(), counted.end(), reason.pattern_node) != counted.end()) continue;
       counted.push_back(reason.pattern_node);
-      out -= wrong ? 2 : 1;
+      const bool near = wrong && bare_name(pattern_.graph.nodes[reason.pattern_node]) == bare_name(index_.graph.nodes[reason.graph_node]);
+      out -= kFits - (near ? kNameFits : wrong ? 0 : kTargetFits);
     }
     return out;
   }
 
   // One attempt with all anchors: the others where they fit best beside the first.
   void add(const Attempt& first) {
-    binder_.undo({});
+    binder_.swap_at(best_swap(first));
     Recorder recorder;
-    binder_.bind(pattern_.anchors[0].node, first.start, &recorder);
-    for (std::size_t i = 1; i < pattern_.anchors.size(); ++i) {
-      const std::vector<Attempt> next = attempts(pattern_.anchors[i]);
-      if (!next.empty()) binder_.bind(pattern_.anchors[i].node, next[0].start, &recorder);
+    binder_.bind(anchors_[0]->node, first.start, &recorder);
+    for (std::size_t i = 1; i < anchors_.size(); ++i) {
+      const std::vector<Attempt> next = attempts(*anchors_[i]);
+      if (!next.empty()) binder_.bind(anchors_[i]->node, next[0].start, &recorder);
     }
+    binder_.swap_at(-1);
     if (recorder.reasons.empty()) add_filtered();
     for (Reason& reason : recorder.reasons) reasons_.push_back(std::move(reason));
     binder_.undo({});
+  }
+
+  // The call whose operands, read the other way round, make the attempt better; -1 where none does.
+  NodeId best_swap(const Attempt& first) {
+    NodeId best = -1;
+    Attempt found = first;
+    for (const NodeId id : anchors_[0]->cone) {
+      if (first.misfits == 0 || pattern_.graph.nodes[id].args.size() != 2) continue;
+      binder_.swap_at(id);
+      Recorder recorder;
+      binder_.bind(anchors_[0]->node, first.start, &recorder);
+      const Attempt now{first.start, score(*anchors_[0], recorder), recorder.reasons.size(), false};
+      binder_.undo({});
+      if (now.misfits < found.misfits || (now.misfits == found.misfits && now.score > found.score)) {
+        best = id;
+        found = now;
+      }
+    }
+    return best;
   }
 
   // Everything fits, and still it is no match: a filter refuses it.
@@ -139,6 +172,7 @@ class Explainer {
   const Pattern& pattern_;
   const MatchIndex& index_;
   Binder binder_;
+  std::vector<const Pattern::Anchor*> anchors_;
   std::vector<bool> taken_;
   std::vector<Reason> reasons_;
 };

@@ -74,8 +74,9 @@ NodeId AcyclicFilter::find_cycle(const Binder& binder) {
   return -1;
 }
 
-bool OverlapFilter::overlaps(const Binder& binder, std::span<const NodeId> pattern_nodes) const {
-  return std::any_of(pattern_nodes.begin(), pattern_nodes.end(), [&](NodeId id) { return !binder.pattern().is_placeholder(id) && taken_[binder.bound(id).node]; });
+bool OverlapFilter::overlaps(const Binder& binder) const {
+  const auto& calls = binder.pattern().calls;
+  return std::any_of(calls.begin(), calls.end(), [&](NodeId id) { return taken_[binder.bound(id).node]; });
 }
 
 void OverlapFilter::take(const Binder& binder) {

@@ -37,7 +37,8 @@ class OverlapFilter {
  public:
   explicit OverlapFilter(const MatchIndex& index) : taken_(index.graph.nodes.size(), false) {}
   bool taken(NodeId graph_node) const { return taken_[graph_node]; }
-  bool overlaps(const Binder& binder, std::span<const NodeId> pattern_nodes) const;
+  const std::vector<bool>& taken_nodes() const { return taken_; }
+  bool overlaps(const Binder& binder) const;
   void take(const Binder& binder);
 
  private:

@@ -127,6 +127,7 @@ bool Binder::visit(NodeId pattern_node, NodeId graph_node, MisfitObserver* obser
     set(pattern_node, {graph_node, nullptr});
     return true;
   }
+  if (closed_ != nullptr && (*closed_)[graph_node]) return false;
   const Node& expected = pattern_.graph.nodes[pattern_node];
   const Node& actual = index_.graph.nodes[graph_node];
   const bool same = expected_[pattern_node] == actual_[graph_node];
@@ -167,7 +168,8 @@ bool Binder::align_anyhow(NodeId pattern_node, NodeId graph_node, bool same_targ
     }
   }
   const auto fits = [&](std::size_t p, std::size_t g) { return fits_shallow(*pairs_.pattern[p], *pairs_.graph[g]); };
-  if (pairs_.pattern.size() == 2 && aligned && same_target && (!fits(0, 0) || !fits(1, 1)) && fits(0, 1) && fits(1, 0)) {
+  if (pairs_.pattern.size() != 2 || !aligned || !same_target || !fits(0, 1) || !fits(1, 0)) return true;
+  if (pattern_node == swap_at_ || !fits(0, 0) || !fits(1, 1)) {
     std::swap(pairs_.graph[0], pairs_.graph[1]);
     return observer.go_on(Misfit::swapped, pattern_node, graph_node, nullptr, nullptr);
   }
@@ -246,6 +248,7 @@ class Search {
       if (levels_[level].empty()) return {};
     }
     prepared_steps_ = binder_.steps();
+    binder_.close(&overlap_.taken_nodes());
     search(0);
     return std::move(out_);
   }
@@ -290,7 +293,7 @@ class Search {
         list.drop(i);
         continue;
       }
-      if (binder_.bind(anchor.node, list[i]) && !overlap_.overlaps(binder_, anchor.cone)) search(level + 1);
+      if (binder_.bind(anchor.node, list[i])) search(level + 1);
       binder_.undo(mark);
       // What earlier anchors bound belongs to the match just found: every further one would overlap it.
       if (out_.matches.size() > found && has_calls(level)) return;
@@ -303,13 +306,13 @@ class Search {
   }
 
   bool gave_up() {
-    constexpr std::size_t kStepLimit = 50'000'000;  // about a second
+    constexpr std::size_t kStepLimit = 20'000'000;  // about half a second
     if (pattern_.anchors.size() > 1 && binder_.steps() - prepared_steps_ + acyclic_.steps() > kStepLimit) out_.gave_up = true;
     return out_.gave_up;
   }
 
   void finish() {
-    if (filter_contained(binder_) || acyclic_.find_cycle(binder_) >= 0) return;
+    if (overlap_.overlaps(binder_) || filter_contained(binder_) || acyclic_.find_cycle(binder_) >= 0) return;
     overlap_.take(binder_);
     Match match;
     match.nodes.resize(pattern_.graph.nodes.size(), -1);

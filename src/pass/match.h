@@ -66,6 +66,10 @@ class Binder {
 
   // Binds everything above `pattern_node`, or returns false: then the caller undoes to its mark.
   bool bind(NodeId pattern_node, NodeId graph_node, MisfitObserver* observer = nullptr);
+  // Graph nodes that no call of the pattern may be bound to any more: earlier matches took them.
+  void close(const std::vector<bool>* closed) { closed_ = closed; }
+  // For an observer: compare the two operands of this pattern node the other way round.
+  void swap_at(NodeId pattern_node) { swap_at_ = pattern_node; }
   struct Mark {
     std::size_t trail = 0, store = 0;
   };
@@ -100,6 +104,8 @@ class Binder {
   const std::vector<Target>& actual_;
   std::vector<BoundTo> bound_;
   std::vector<NodeId> owner_;
+  const std::vector<bool>* closed_ = nullptr;
+  NodeId swap_at_ = -1;
   std::vector<NodeId> trail_;  // bound pattern nodes, in order
   std::vector<Pair> stack_;
   ArgumentPairs pairs_;

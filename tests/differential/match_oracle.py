@@ -28,6 +28,10 @@ class TextGraph:
                 self.variables[a.arg] = self.fx.placeholder(a.arg)
         for s in tree.body:
             self.run(s)
+            for n in reversed(self.fx.nodes):  # those of this statement
+                if "line" in n.meta or n.op == "placeholder":
+                    break
+                n.meta["line"] = s.lineno
         self.nodes = list(self.fx.nodes)
         self.order = {n: i for i, n in enumerate(self.nodes)}
 

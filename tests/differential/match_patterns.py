@@ -1,5 +1,5 @@
 """Patterns for the differential test of matching: pieces of a graph as statements, their mutations, and their text as a pass file."""
-import inspect, operator
+import operator
 import torch
 from torch.fx import Node
 
@@ -99,8 +99,12 @@ def cut(graph, rng):
     calls = [n for n in graph.nodes if n.op in ("call_function", "call_method") and n.target is not operator.setitem]
     if not calls:
         return None
-    chosen = {rng.choice(calls)}
     size = rng.choice([1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6, 8, 12])
+    often = [n for n in calls if sum(n.target == m.target for m in calls) > 1]
+    if often and rng.random() < 0.3:
+        chosen, size = {rng.choice(often)}, min(size, 3)  # several matches
+    else:
+        chosen = {rng.choice(calls)}
     while len(chosen) < size:
         near = {m for n in chosen for m in [*n.all_input_nodes, *n.users] if m.op.startswith("call") and m.target is not operator.setitem} - chosen
         if rng.random() < 0.06:
