@@ -6,7 +6,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "fx/printer.h"
 #include "pass/load.h"
+#include "pass/manage.h"
+#include "pass/wrapper_step.h"
 #include "py/parser.h"
 #include "py/printer.h"
 
@@ -16,7 +19,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> folders;
-  std::string pass, arguments, policy = "closed";
+  std::string pass, arguments, policy = "closed", mode = "normal";
+  bool no_plan = false;
   LoadOptions load;
   bool json = false;
 };
@@ -106,6 +110,37 @@ int plan(const Options& o) {
   return kOk;
 }
 
+// Applies the folder to a graph, then runs it with kernels left out, so that every wrapper's plan is recorded for the
+// shapes it really gets.
+int apply(const Options& o) {
+  const GraphFolder graph = read_graph_folder(o.folders.at(0)).take();
+  const PassFolder folder = load(o.folders.at(1), o).take();
+  const Applied applied = apply_passes(graph.graph, folder, o.mode == "strict" ? MatchMode::strict : MatchMode::normal).take();
+  for (const AppliedPass& p : applied.passes) fmt::print("{}: {} match{}\n", p.name, p.matches, p.matches == 1 ? "" : "es");
+  for (const std::string& line : folder.dropped) fmt::print(stderr, "dropped: {}\n", line);
+  if (!applied.changed()) {
+    fmt::print("no pass changed the graph (pass_miss); 'passnet match --explain' says why\n");
+    return kFailed;
+  }
+  fmt::print("\n{}\n", print_model(applied.graph, PrintStyle::plain));
+  if (o.no_plan) return kOk;
+  Engine& engine = *engine_load().take();
+  RecordingBackend backend;
+  std::vector<std::unique_ptr<WrapperStep>> steps;
+  std::vector<ExternalStep*> externals;
+  for (const Pass* pass : applied.wrappers) {
+    steps.push_back(std::make_unique<WrapperStep>(*pass, engine, backend));
+    externals.push_back(steps.back().get());
+  }
+  const Program program = lower_graph(applied.graph, applied.externals).take();
+  const auto executable = engine.prepare(program, applied.graph, DeviceType::cpu, externals).take();
+  const auto inputs = engine.replay(graph, 1024, DeviceType::cpu).take();
+  executable->run(inputs).take();
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    for (const auto& recorded : steps[i]->plans()) fmt::print("\n{}({}):\n{}", applied.externals[i].name, recorded->arguments, plan_text(recorded->plan));
+  return kOk;
+}
+
 }  // namespace
 
 void add_pass(CLI::App& app, Outcome& outcome) {
@@ -123,6 +158,14 @@ void add_pass(CLI::App& app, Outcome& outcome) {
   common(c);
   c->add_flag("--json", options->json, "One JSON object a line");
   c->callback([=, &outcome] { outcome.code = check(*options); });
+  CLI::App* a = pass->add_subcommand("apply", "Rewrite a graph with a pass folder and record the launch plans of its wrappers: GRAPH PASSES");
+  common(a);
+  a->add_option("--match", options->mode, "strict or normal")->check(CLI::IsMember({"strict", "normal"}))->capture_default_str();
+  a->add_flag("--no-plan", options->no_plan, "Only rewrite");
+  a->callback([=, &outcome] {
+    if (options->folders.size() != 2) fail({Code::usage, {}, "apply takes a graph folder and a pass folder", {}});
+    outcome.code = apply(*options);
+  });
   CLI::App* p = pass->add_subcommand("plan", "Run a wrapper's host program for given arguments and print the recorded launch plan");
   common(p);
   p->add_option("--pass", options->pass, "Which pass of the folder; default: the first");

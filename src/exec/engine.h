@@ -26,6 +26,20 @@ struct TensorRef {
   std::shared_ptr<void> owner;
 };
 
+// A tensor without its data: sizes and strides in elements.
+struct TensorDesc {
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides;
+  Dtype dtype = Dtype::float32;
+  DeviceType device = DeviceType::cpu;
+  bool operator==(const TensorDesc&) const = default;
+
+  std::int64_t element_count() const;
+  bool is_contiguous() const;
+};
+std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& sizes);
+TensorDesc describe(const TensorRef& tensor);
+
 // What a program gives back.
 struct RunValue {
   enum class Kind : std::uint8_t { none, boolean, integer, real, text, tensor, list } kind = Kind::none;
@@ -34,6 +48,13 @@ struct RunValue {
   std::string text;  // text: a str, or the repr of anything else
   TensorRef tensor;
   std::vector<RunValue> items;
+};
+
+// A function that a program calls and exec does not know: a pass's wrapper. Steps of a plan implement it.
+class ExternalStep {
+ public:
+  virtual ~ExternalStep() = default;
+  virtual Result<RunValue> run(std::span<const RunValue> arguments) = 0;
 };
 
 // A program bound to operator handles: prepared once, run often. Not for two threads at once.
@@ -53,11 +74,21 @@ class Engine {
   virtual void set_threads(int count) = 0;
   virtual void seed(std::uint64_t value) = 0;
   // `graph` gives errors their lines; a device literal in the program means `device`.
-  virtual Result<std::unique_ptr<Executable>> prepare(const Program& program, const Graph& graph, DeviceType device) = 0;
+  // `externals`: one for each function the program was lowered with; they outlive the executable.
+  virtual Result<std::unique_ptr<Executable>> prepare(const Program& program, const Graph& graph, DeviceType device,
+                                                      std::span<ExternalStep* const> externals = {}) = 0;
   // The graph's inputs from its metas: one draw each from the CPU generator, which is seeded first.
   virtual Result<std::vector<TensorRef>> replay(const GraphFolder& folder, std::uint64_t seed, DeviceType device) = 0;
   // A copy on the CPU with contiguous rows; the same tensor where it is one already.
   virtual Result<TensorRef> contiguous_on_cpu(const TensorRef& tensor) = 0;
+
+  // What wrappers need of tensors.
+  virtual Result<TensorRef> allocate(const TensorDesc& desc) = 0;
+  virtual Result<std::monostate> fill(const TensorRef& tensor, double value) = 0;
+  // Element by element in logical order, converted to the target's dtype.
+  virtual Result<std::monostate> copy(const TensorRef& target, const TensorRef& source) = 0;
+  // The same memory with other sizes and strides, `offset` elements in.
+  virtual Result<TensorRef> view(const TensorRef& base, const TensorDesc& desc, std::int64_t offset) = 0;
 };
 
 // Loads the shared library beside the binary on first use. The error says what to install.

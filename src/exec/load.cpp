@@ -35,4 +35,33 @@ Result<DeviceType> device_from_name(const std::string& name) {
   return Error{Code::usage, {}, fmt::format("unknown device '{}'", name), {"devices are cpu and cuda"}};
 }
 
+std::int64_t TensorDesc::element_count() const {
+  std::int64_t n = 1;
+  for (const std::int64_t s : sizes) n *= s;
+  return n;
+}
+
+std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> out(sizes.size());
+  std::int64_t step = 1;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    out[i] = step;
+    step *= std::max<std::int64_t>(sizes[i], 1);
+  }
+  return out;
+}
+
+bool TensorDesc::is_contiguous() const {
+  if (element_count() == 0) return true;
+  std::int64_t step = 1;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 1) continue;
+    if (strides[i] != step) return false;
+    step *= sizes[i];
+  }
+  return true;
+}
+
+TensorDesc describe(const TensorRef& tensor) { return {tensor.sizes, tensor.strides, tensor.dtype, tensor.device}; }
+
 }  // namespace passnet

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -65,6 +66,8 @@ class ModelPrinter {
   // keep the name of what it changed.
   void choose_names() {
     std::unordered_set<std::string> taken(std::begin(kReserved), std::end(kReserved));
+    for (const Node& node : graph_.nodes)
+      if (node.kind == NodeKind::call_function) taken.insert(root_of(node.target));
     std::unordered_map<std::string, int> counts;  // so that many equal names stay linear
     variables_.resize(graph_.nodes.size());
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
@@ -87,7 +90,7 @@ class ModelPrinter {
 
   std::string text(const Value& value) {
     if (value.kind == ValueKind::device) device_ = true;
-    if (value.kind == ValueKind::constant && value.text.starts_with("math.")) math_ = true;
+    if (value.kind == ValueKind::constant) uses(value.text);
     if (value.kind == ValueKind::real && (value.real > 1.7976931348623157e308 || value.real < -1.7976931348623157e308)) inf_ = true;
     if (value.kind == ValueKind::real && value.real != value.real) nan_ = true;
     for (const Value& item : value.items) text(item);  // only for the imports
@@ -99,9 +102,14 @@ class ModelPrinter {
     if (device_) out += "from torch import device\n";
     if (inf_) out += "from torch import inf\n";
     if (nan_) out += "from torch import nan\n";
-    if (operator_) out += "import operator\n";
-    if (math_) out += "import math\n";
+    for (const std::string& module : modules_) out += "import " + module + "\n";
     return out;
+  }
+
+  static std::string root_of(const std::string& path) { return path.substr(0, path.find('.')); }
+  // Notes the module that a dotted path needs.
+  void uses(const std::string& path) {
+    if (path.find('.') != std::string::npos && !path.starts_with("torch.") && !path.starts_with("builtins.")) modules_.insert(root_of(path));
   }
 
   void line(NodeId id, std::string& out) {
@@ -189,8 +197,7 @@ class ModelPrinter {
 
   std::string callee(const std::string& target) {
     if (target.starts_with("builtins.")) return target.substr(9);
-    operator_ |= target.starts_with("operator.");
-    math_ |= target.starts_with("math.");
+    uses(target);
     return target;
   }
 
@@ -198,7 +205,8 @@ class ModelPrinter {
   bool raw_;
   std::vector<NodeId> last_use_;
   std::vector<std::string> variables_;
-  bool device_ = false, inf_ = false, nan_ = false, operator_ = false, math_ = false;
+  bool device_ = false, inf_ = false, nan_ = false;
+  std::set<std::string> modules_;
 };
 
 }  // namespace

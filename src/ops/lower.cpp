@@ -33,7 +33,7 @@ Ty return_type(const ParamType& type) {
 
 class Lowering : public Emitter {
  public:
-  explicit Lowering(const Graph& graph) : graph_(graph) {}
+  Lowering(const Graph& graph, std::span<const ExternalFunction> externals) : graph_(graph), externals_(externals) {}
 
   Program run() {
     values_.resize(graph_.nodes.size());
@@ -141,11 +141,25 @@ class Lowering : public Emitter {
         error(Code::argument, fmt::format("'.{}' is no method of {}", node.target, ty_name(object)), {"methods are those of a Tensor"});
       return call("." + node.target, args, kwargs);
     }
+    for (std::size_t i = 0; i < externals_.size(); ++i)
+      if (node.target == externals_[i].name) return external_call(i, std::move(args));
     if (node.target == "getattr") {
       if (args.size() != 2 || args[1].kind != ValueKind::string) error(Code::argument, "getattr takes a value and a name", {});
       return call("getattr." + args[1].text, std::span(args).first(1), {});
     }
     return call(node.target, args, kwargs);
+  }
+
+  Value external_call(std::size_t index, std::vector<Value> args) {
+    Step step;
+    step.kind = StepKind::external;
+    step.external = index;
+    step.args = std::move(args);
+    step.node = node_;
+    const Value result = fresh(externals_[index].outputs == 1 ? Ty::tensor : Ty::tensors);
+    step.results.push_back(result.node);
+    steps().push_back(std::move(step));
+    return result;
   }
 
   Value overload(std::string_view spelling, const std::vector<const AtenRow*>& rows, Spelled spelled, std::span<const Value> args, std::span<const Kwarg> kwargs) {
@@ -213,6 +227,7 @@ class Lowering : public Emitter {
   }
 
   const Graph& graph_;
+  std::span<const ExternalFunction> externals_;
   Program program_;
   std::vector<Value> values_;  // what each node became
   std::vector<Step>* current_ = nullptr;
@@ -230,6 +245,7 @@ void block_text(const std::vector<Step>& steps, int indent, std::string& out) {
     for (const Value& arg : step.args) args.push_back(value_text(arg, name));
     if (step.kind == StepKind::aten) out += fmt::format("aten.{}{}{}", step.schema->name, step.schema->overload.empty() ? "" : ".", step.schema->overload);
     else if (step.kind == StepKind::builtin) out += fmt::format("py.{}", step.builtin);
+    else if (step.kind == StepKind::external) out += fmt::format("external.{}", step.external);
     else out += "if ";
     out += fmt::format("({})\n", text_join(args, ", "));
     for (const Block& arm : step.arms) {
@@ -241,8 +257,8 @@ void block_text(const std::vector<Step>& steps, int indent, std::string& out) {
 
 }  // namespace
 
-Result<Program> lower_graph(const Graph& graph) {
-  return guarded([&] { return Lowering(graph).run(); });
+Result<Program> lower_graph(const Graph& graph, std::span<const ExternalFunction> externals) {
+  return guarded([&] { return Lowering(graph, externals).run(); });
 }
 
 std::string program_text(const Program& program) {

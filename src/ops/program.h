@@ -24,7 +24,7 @@ struct Block {
   Value result;
 };
 
-enum class StepKind : std::uint8_t { aten, builtin, branch };
+enum class StepKind : std::uint8_t { aten, builtin, branch, external };
 
 struct Step {
   StepKind kind = StepKind::aten;
@@ -33,6 +33,7 @@ struct Step {
   std::vector<Value> args;              // aten: one per parameter, defaults filled in; branch: the condition
   std::vector<Register> results;        // aten: one per result; branch: the leaves of the arms' results
   std::vector<Block> arms;              // branch: then, else
+  std::size_t external = 0;             // external: which of the functions that the program was lowered with
   NodeId node = 0;                      // the graph's node that it belongs to
 };
 

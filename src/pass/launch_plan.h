@@ -11,19 +11,6 @@
 
 namespace passnet {
 
-// A tensor the wrapper sees: sizes and strides in elements, without its data.
-struct TensorDesc {
-  std::vector<std::int64_t> sizes;
-  std::vector<std::int64_t> strides;
-  Dtype dtype = Dtype::float32;
-  DeviceType device = DeviceType::cpu;
-  bool operator==(const TensorDesc&) const = default;
-
-  std::int64_t element_count() const;
-  bool is_contiguous() const;
-};
-std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& sizes);
-
 using BufferId = std::int32_t;
 
 enum class BufferKind : std::uint8_t {

@@ -80,8 +80,9 @@ class Rewriter {
     }
   }
 
-  // The new graph, or nothing where the replacements close a circle.
+  // The new graph, or nothing where the replacements close a circle or would move a user past an effect.
   std::optional<Rewritten> finish() {
+    if (blocked_) return std::nullopt;
     for (NodeId id = 0; id < static_cast<NodeId>(nodes_.size()); ++id)
       if (!removed_[id]) redirect(nodes_[id]);
     remove_dead();
@@ -138,7 +139,10 @@ class Rewriter {
       }
     NodeId last_input = -1;
     node_inputs(call, [&](NodeId id) { last_input = std::max(last_input, id); });
-    const NodeId after = last < first_user || last_input >= first_user ? last : first_user - 1;
+    const bool moves = last > first_user && last_input >= first_user;
+    for (NodeId id = first_user; moves && id < last; ++id)
+      if (!std::binary_search(matched.begin(), matched.end(), id) && node_acts(graph_.nodes[id])) blocked_ = true;
+    const NodeId after = last < first_user || moves ? last : first_user - 1;
     turn_ += 1 << 12;  // room for the items behind the call
     return {after, turn_};
   }
@@ -229,6 +233,7 @@ class Rewriter {
   std::vector<NodeId> instead_;  // what users of a node use now
   std::vector<NodeId> calls_;
   std::int32_t turn_ = 0;
+  bool blocked_ = false;
 };
 
 }  // namespace
@@ -279,7 +284,7 @@ Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<
         }
       }
     }
-    if (!out) fail(Code::graph, "the match cannot become one call: a way leads out of it and back");
+    if (!out) fail(Code::graph, "no match can become one call: a way leads out of it and back, or a user would move past an effect");
     out->left_out = std::move(left_out);
     graph_verify(out->graph).take();
     return std::move(*out);

@@ -224,4 +224,26 @@ RunValue to_run_value(const c10::IValue& value) {
   return out;
 }
 
+c10::IValue from_run_value(const RunValue& value) {
+  switch (value.kind) {
+    case RunValue::Kind::none: return {};
+    case RunValue::Kind::boolean: return value.integer != 0;
+    case RunValue::Kind::integer: return value.integer;
+    case RunValue::Kind::real: return value.real;
+    case RunValue::Kind::text: return value.text;
+    case RunValue::Kind::tensor: return from_ref(value.tensor);
+    case RunValue::Kind::list: break;
+  }
+  bool tensors = true;
+  std::vector<c10::IValue> items;
+  for (const RunValue& item : value.items) {
+    items.push_back(from_run_value(item));
+    tensors &= items.back().isTensor();
+  }
+  if (!tensors) return c10::ivalue::Tuple::create(std::move(items));
+  c10::List<at::Tensor> list;
+  for (const c10::IValue& item : items) list.push_back(item.toTensor());
+  return list;
+}
+
 }  // namespace passnet

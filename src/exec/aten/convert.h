@@ -38,5 +38,6 @@ std::vector<c10::IValue> sequence_items(const c10::IValue& value);
 std::string brief_message(std::string_view message);
 
 RunValue to_run_value(const c10::IValue& value);
+c10::IValue from_run_value(const RunValue& value);
 
 }  // namespace passnet

@@ -1,10 +1,13 @@
 // The engine: libtorch behind exec/engine.h, and the replay of a graph's inputs.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/ops/as_strided.h>
+#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/nan_to_num.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
+#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 #include <cmath>
 #include <limits>
@@ -56,8 +59,8 @@ class AtenEngine final : public Engine {
   void set_threads(int count) override { at::set_num_threads(count); }
   void seed(std::uint64_t value) override { at::manual_seed(value); }
 
-  Result<std::unique_ptr<Executable>> prepare(const Program& program, const Graph& graph, DeviceType device) override {
-    return make_executable(program, graph, device);
+  Result<std::unique_ptr<Executable>> prepare(const Program& program, const Graph& graph, DeviceType device, std::span<ExternalStep* const> externals) override {
+    return make_executable(program, graph, device, externals);
   }
 
   Result<std::vector<TensorRef>> replay(const GraphFolder& folder, std::uint64_t seed_value, DeviceType device) override {
@@ -78,8 +81,28 @@ class AtenEngine final : public Engine {
   }
 
   Result<TensorRef> contiguous_on_cpu(const TensorRef& tensor) override {
+    return guarded_aten([&] { return to_ref(from_ref(tensor).detach().to(at::kCPU).contiguous()); });
+  }
+
+  Result<TensorRef> allocate(const TensorDesc& desc) override {
+    return guarded_aten([&] { return to_ref(at::empty_strided(desc.sizes, desc.strides, at::TensorOptions().dtype(to_scalar_type(desc.dtype)).device(to_device(desc.device)))); });
+  }
+  Result<std::monostate> fill(const TensorRef& tensor, double value) override {
+    return guarded_aten([&] { return from_ref(tensor).fill_(value), std::monostate{}; });
+  }
+  Result<std::monostate> copy(const TensorRef& target, const TensorRef& source) override {
+    return guarded_aten([&] { return from_ref(target).copy_(from_ref(source)), std::monostate{}; });
+  }
+  Result<TensorRef> view(const TensorRef& base, const TensorDesc& desc, std::int64_t offset) override {
+    return guarded_aten([&] { return to_ref(at::as_strided(from_ref(base), desc.sizes, desc.strides, from_ref(base).storage_offset() + offset)); });
+  }
+
+ private:
+  template <class F>
+  static auto guarded_aten(const F& body) -> Result<decltype(body())> {
     try {
-      return to_ref(from_ref(tensor).detach().to(at::kCPU).contiguous());
+      const c10::InferenceMode inference(true);
+      return body();
     } catch (const c10::Error& error) {
       return Error{Code::run, {}, brief_message(error.what_without_backtrace()), {}};
     } catch (const std::exception& error) {
@@ -87,7 +110,6 @@ class AtenEngine final : public Engine {
     }
   }
 
- private:
   static Error meta_error(const GraphFolder& folder, const TensorMeta* meta, const std::string& what) {
     return {Code::meta, {folder.path, 0, 0, {}}, fmt::format("input '{}' cannot be made: {}", meta == nullptr ? "" : meta->name, what), {}};
   }

@@ -35,6 +35,7 @@ struct Instruction {
   std::vector<Register> results;
   std::vector<Register> dead;  // registers nobody reads later
   std::vector<Arm> arms;
+  ExternalStep* external = nullptr;
   NodeId node = 0;
 };
 
@@ -49,7 +50,8 @@ void step_reads(const Step& step, const F& visit) {
 
 class AtenExecutable final : public Executable {
  public:
-  AtenExecutable(const Program& program, const Graph& graph, DeviceType device) : program_(program), file_(graph.file) {
+  AtenExecutable(const Program& program, const Graph& graph, DeviceType device, std::span<ExternalStep* const> externals)
+      : program_(program), file_(graph.file), externals_(externals.begin(), externals.end()) {
     frame_.device = to_device(device);
     for (const Node& node : graph.nodes) places_.push_back({node.line, node.column});
     code_ = compile(program_.steps, true);
@@ -65,6 +67,9 @@ class AtenExecutable final : public Executable {
       RunValue out = describe(program_.result);
       frame_.registers.clear();
       return out;
+    } catch (Failure& failed) {  // an external function's own error
+      frame_.registers.clear();
+      return std::move(failed.error);
     } catch (const c10::Error& error) {
       return failure(brief_message(error.what_without_backtrace()));
     } catch (const std::bad_alloc&) {
@@ -112,6 +117,11 @@ class AtenExecutable final : public Executable {
         in.builtin = builtin_function(step.builtin);
         if (in.builtin == nullptr) fail(Code::internal, fmt::format("builtin '{}' is not implemented", step.builtin));
         in.values = step.args;
+      }
+      if (step.kind == StepKind::external) {
+        if (step.external >= externals_.size()) fail(Code::internal, "a program's external function is not given");
+        in.values = step.args;
+        in.external = externals_[step.external];
       }
       if (step.kind == StepKind::branch) {
         in.values = step.args;
@@ -178,6 +188,7 @@ class AtenExecutable final : public Executable {
         case StepKind::aten: call(in); break;
         case StepKind::builtin: frame_.registers[static_cast<std::size_t>(in.results[0])] = in.builtin(frame_, in.values); break;
         case StepKind::branch: branch(in); break;
+        case StepKind::external: call_external(in); break;
       }
       for (const Register r : in.dead) frame_.registers[static_cast<std::size_t>(r)] = {};
     }
@@ -198,6 +209,14 @@ class AtenExecutable final : public Executable {
     stack_.clear();
   }
 
+  void call_external(const Instruction& in) {
+    std::vector<RunValue> arguments;
+    for (const Value& v : in.values) arguments.push_back(describe(v));
+    auto result = in.external->run(arguments);
+    if (!result) fail(std::move(result.error()));
+    frame_.registers[static_cast<std::size_t>(in.results[0])] = from_run_value(*result);
+  }
+
   void branch(const Instruction& in) {
     const c10::IValue condition = frame_.read(in.values[0]);
     const Arm& arm = in.arms[builtin_truth(condition) ? 0 : 1];
@@ -215,6 +234,7 @@ class AtenExecutable final : public Executable {
 
   Program program_;
   std::string file_;
+  std::vector<ExternalStep*> externals_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> places_;
   std::vector<Instruction> code_;
   Frame frame_;
@@ -269,9 +289,9 @@ c10::IValue Frame::read(const Value& value) const {
   throw std::invalid_argument("a slice or an Ellipsis outside an index");
 }
 
-Result<std::unique_ptr<Executable>> make_executable(const Program& program, const Graph& graph, DeviceType device) {
+Result<std::unique_ptr<Executable>> make_executable(const Program& program, const Graph& graph, DeviceType device, std::span<ExternalStep* const> externals) {
   try {
-    return std::unique_ptr<Executable>(std::make_unique<AtenExecutable>(program, graph, device));
+    return std::unique_ptr<Executable>(std::make_unique<AtenExecutable>(program, graph, device, externals));
   } catch (Failure& failure) {
     return std::move(failure.error);
   } catch (const c10::Error& error) {

@@ -1,0 +1,54 @@
+#include "pass/manage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pass/rewrite.h"
+
+namespace passnet {
+
+namespace {
+
+// The call's name for a wrapper with so many outputs: the function's own, numbered where another has taken it.
+std::string external_name(Applied& applied, const Pass& pass, std::size_t outputs) {
+  const std::string base = pass.wrapper_name();
+  std::string name = base;
+  for (int number = 2;; ++number) {
+    const auto it = std::find_if(applied.externals.begin(), applied.externals.end(), [&](const ExternalFunction& f) { return f.name == name; });
+    if (it == applied.externals.end()) break;
+    const Pass& other = *applied.wrappers[static_cast<std::size_t>(it - applied.externals.begin())];
+    if (other.wrapper == pass.wrapper && it->outputs == outputs) return name;
+    name = fmt::format("{}_{}", base, number);
+  }
+  applied.externals.push_back({name, outputs});
+  applied.wrappers.push_back(&pass);
+  return name;
+}
+
+}  // namespace
+
+Result<Applied> apply_passes(const Graph& graph, const PassFolder& folder, MatchMode mode) {
+  return guarded([&] {
+    Applied out;
+    out.graph = graph;
+    for (const Pass& pass : folder.passes) {
+      const Pattern pattern(pass.pattern);
+      MatchResult found;
+      std::vector<Replacement> replacements;
+      {
+        const MatchIndex index(out.graph);
+        found = find_matches(pattern, index, mode);
+      }
+      out.passes.push_back({pass.name, found.matches.size()});
+      if (found.matches.empty()) continue;
+      const std::string name = external_name(out, pass, pattern.returning.size());
+      for (const Match& match : found.matches) replacements.push_back(make_replacement(match, name, pass.replacement_args));
+      out.graph = rewrite(out.graph, pattern, replacements).take().graph;
+      graph_verify(out.graph).take();
+    }
+    return out;
+  });
+}
+
+}  // namespace passnet

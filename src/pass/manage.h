@@ -1,0 +1,27 @@
+// Applies a pass folder to a graph: passes in list order, each on the result of the one before, verified after each.
+#pragma once
+
+#include "ops/lower.h"
+#include "pass/load.h"
+#include "pass/match.h"
+
+namespace passnet {
+
+struct AppliedPass {
+  std::string name;
+  std::size_t matches = 0;
+};
+
+struct Applied {
+  Graph graph;
+  std::vector<AppliedPass> passes;
+  // The wrappers that the new graph calls, by the names of the calls; the program is lowered with these.
+  std::vector<ExternalFunction> externals;
+  std::vector<const Pass*> wrappers;  // one for each external: where its function is
+  bool changed() const { return !externals.empty(); }  // otherwise: pass_miss
+};
+
+// Refers to the folder's passes.
+Result<Applied> apply_passes(const Graph& graph, const PassFolder& folder, MatchMode mode);
+
+}  // namespace passnet
