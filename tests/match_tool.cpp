@@ -12,9 +12,28 @@
 #include "fx/folder.h"
 #include "pass/explain.h"
 #include "pass/match.h"
+#include "pass/rewrite.h"
+
+namespace {
+
+using namespace passnet;
+
+// Every list of matches is also rewritten; the rewriter verifies what it makes.
+std::string rewrite_problem(const Graph& graph, const Pattern& pattern, const MatchResult& result) {
+  if (result.matches.empty() || pattern.calls.empty()) return {};
+  std::vector<Replacement> replacements;
+  std::vector<Value> args;
+  for (const NodeId id : pattern.placeholders) args.push_back(Value::ref(id));
+  for (const Match& match : result.matches) replacements.push_back(make_replacement(match, "wrapper", args));
+  const auto out = rewrite(graph, pattern, replacements);
+  if (!out) return out.error().message.starts_with("no match can become") ? std::string() : error_line(out.error());
+  if (out->calls.size() + out->left_out.size() != replacements.size()) return fmt::format("{} calls for {} matches", out->calls.size(), replacements.size());
+  return {};
+}
+
+}  // namespace
 
 int main() {
-  using namespace passnet;
   std::ios::sync_with_stdio(false);
   Graph graph;
   std::unique_ptr<MatchIndex> index;
@@ -58,7 +77,12 @@ int main() {
       continue;
     }
     std::string out;
-    for (const Match& match : find_matches(*pattern, *index, match_mode).matches) {
+    const MatchResult result = find_matches(*pattern, *index, match_mode);
+    if (const std::string wrong = rewrite_problem(graph, *pattern, result); !wrong.empty()) {
+      fmt::print("error rewrite: {}\n", wrong);
+      continue;
+    }
+    for (const Match& match : result.matches) {
       std::vector<NodeId> ids;
       for (const NodeId id : pattern->calls) ids.push_back(match.nodes[id]);
       for (const NodeId id : pattern->placeholders) ids.push_back(match.nodes[id]);

@@ -124,7 +124,7 @@ int run(const Options& o) {
       const MatchResult result = find_matches(pattern, index, mode);
       matched |= !result.matches.empty();
       std::vector<Reason> reasons;
-      if (result.matches.empty() || o.explain) reasons = explain(pattern, index, mode, result);
+      if (result.matches.empty() || o.explain) reasons = explain(pattern, index, mode, result, o.explain ? kMostAttempts : 1);
       const Shown shown{o, mode, pattern, index, result, reasons, file};
       if (o.json) shown.json();
       else shown.text();
@@ -147,7 +147,7 @@ void add_match(CLI::App& app, Outcome& outcome) {
   match->add_option("PASS", options->pass, "A pass file, or a pass folder: its passes in list order")->required();
   match->add_option("--match", options->mode, "strict: as written; normal: keywords, defaults and spellings of one function are equal")
       ->check(CLI::IsMember({"strict", "normal"}))->capture_default_str();
-  match->add_flag("--explain", options->explain, "Say why, also where something matched");
+  match->add_flag("--explain", options->explain, "Also the next best attempts, and why there is no further match");
   match->add_flag("--json", options->json, "One JSON object per pass, one a line");
   match->add_flag("--dump", options->dump, "Apply the passes in order and print the graph before and after each");
   match->callback([=, &outcome] { outcome.code = run(*options); });

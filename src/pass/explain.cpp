@@ -1,7 +1,5 @@
 #include "pass/explain.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "pass/filters.h"
@@ -69,12 +67,11 @@ class Explainer {
     std::stable_sort(anchors_.begin(), anchors_.end(), [](const auto* a, const auto* b) { return a->cone.size() > b->cone.size(); });  // the one that says most first
   }
 
-  std::vector<Reason> run() {
+  std::vector<Reason> run(std::size_t most) {
     const std::vector<Attempt> first = attempts(*anchors_[0]);
-    for (std::size_t i = 0; i < first.size() && reasons_.size() < kMostReasons; ++i) {
+    for (std::size_t i = 0; i < std::min(most, first.size()) && reasons_.size() < kMostReasons; ++i) {
       if (i > 0 && first[i].score <= 0) break;  // nothing of it fits: no news
       add(first[i]);
-      if (i == 2) break;
     }
     if (reasons_.size() > kMostReasons) reasons_.resize(kMostReasons);
     return std::move(reasons_);
@@ -93,7 +90,7 @@ class Explainer {
       out.push_back({node, score(anchor, recorder), recorder.reasons.size(), recorder.reasons.empty() && filter_contained_alone(binder_, anchor)});
       binder_.undo(mark);
     }
-    const std::size_t keep = std::min<std::size_t>(out.size(), 3);
+    const std::size_t keep = std::min(out.size(), kMostAttempts);
     std::partial_sort(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(keep), out.end());
     out.resize(keep);
     return out;
@@ -105,7 +102,7 @@ class Explainer {
       if (!pattern_.is_placeholder(id) && binder_.bound(id)) out += kFits;
     std::vector<NodeId> counted;
     for (const Reason& reason : recorder.reasons) {
-      if (pattern_.is_placeholder(reason.pattern_node) || reason.misfit == Misfit::taken || reason.misfit == Misfit::again) continue;
+      if (pattern_.is_placeholder(reason.pattern_node)) continue;
       const bool wrong = reason.type == ReasonType::op_mismatch || reason.type == ReasonType::target_mismatch;
       if (std::find(counted.begin(), counted.end(), reason.pattern_node) != counted.end()) continue;
       counted.push_back(reason.pattern_node);
@@ -179,121 +176,19 @@ class Explainer {
 
 }  // namespace
 
-std::string_view reason_name(ReasonType type) {
-  switch (type) {
-    case ReasonType::op_mismatch: return "OP_MISMATCH";
-    case ReasonType::target_mismatch: return "TARGET_MISMATCH";
-    case ReasonType::attr_mismatch: return "ATTR_MISMATCH";
-    case ReasonType::arg_mismatch: return "ARG_MISMATCH";
-    case ReasonType::not_contained: return "NOT_CONTAINED";
-    case ReasonType::pattern_invalid: return "PATTERN_INVALID";
-  }
-  return "";
-}
-
-std::vector<Reason> explain(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result) {
+std::vector<Reason> explain(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result, std::size_t attempts) {
   if (!pattern.problem.message.empty()) {
     Reason reason;
     reason.pattern_node = pattern.problem.node;
     return {reason};
   }
-  std::vector<Reason> out = Explainer(pattern, index, mode, result).run();
+  std::vector<Reason> out = Explainer(pattern, index, mode, result).run(attempts);
   if (out.empty() && result.matches.empty()) {  // the graph has no call to start from
     Reason reason;
     reason.type = ReasonType::target_mismatch;
     reason.misfit = Misfit::target;
     reason.pattern_node = pattern.anchors[0].node;
     out.push_back(std::move(reason));
-  }
-  return out;
-}
-
-namespace {
-
-std::string kind_text(const Node& node) {
-  switch (node.kind) {
-    case NodeKind::placeholder: return fmt::format("the input '{}'", node.name);
-    case NodeKind::call_function: return fmt::format("the function {}", node.target);
-    case NodeKind::call_method: return fmt::format("the method .{}", node.target);
-    case NodeKind::output: return "the output";
-  }
-  return {};
-}
-
-std::string values_text(const Graph& graph, const Value& value) {
-  return value_text(value, [&](NodeId id) { return graph.nodes[id].name; });
-}
-
-std::string misfit_advice(const Reason& r, const Pattern& pattern, const MatchIndex& index, MatchMode mode) {
-  const Node& p = pattern.graph.nodes[r.pattern_node];
-  if (r.graph_node < 0) return "the graph has no call at all";
-  const Node& g = index.graph.nodes[r.graph_node];
-  const std::string written = call_text(index.graph, r.graph_node);
-  switch (r.misfit) {
-    case Misfit::kind:
-      if (g.kind == NodeKind::placeholder) return fmt::format("'{}' is an input of the graph: make '{}' a parameter of the pattern", g.name, p.name);
-      return fmt::format("a method and a function are different targets: write {} as the graph does", written);
-    case Misfit::target:
-      if (node_is_in_place(p) != node_is_in_place(g)) return fmt::format("the graph writes {}: `x += y` and `x + y` are different operators", written);
-      return fmt::format("write {} as the graph does, or start or end the pattern elsewhere", written);
-    case Misfit::literal: return fmt::format("write {} as the graph does, or make the value a parameter of the pattern", written);
-    case Misfit::structure: return fmt::format("write the operands as the graph does: {}", written);
-    case Misfit::arguments:
-      return mode == MatchMode::strict ? fmt::format("write {} as the graph does, or match with --match normal", written) : fmt::format("write {} as the graph does", written);
-    case Misfit::swapped: return fmt::format("swap the operands: the graph has {}", written);
-    case Misfit::again: return fmt::format("'{}' stands for two values of the graph: use two parameters", p.name);
-    case Misfit::taken: return fmt::format("the graph's '{}' can be only one value of the pattern: use one parameter for it", g.name);
-  }
-  return {};
-}
-
-}  // namespace
-
-std::string call_text(const Graph& graph, NodeId id) {
-  const Node& node = graph.nodes[id];
-  if (node.kind == NodeKind::placeholder) return node.name;
-  std::string out;
-  std::size_t first = 0;
-  if (node.kind == NodeKind::call_method) {
-    out = values_text(graph, node.args[0]) + "." + node.target;
-    first = 1;
-  } else {
-    out = node.target;
-  }
-  out += "(";
-  const char* comma = "";
-  for (std::size_t i = first; i < node.args.size(); ++i) out += std::exchange(comma, ", ") + values_text(graph, node.args[i]);
-  for (const Kwarg& k : node.kwargs) out += std::exchange(comma, ", ") + k.name + "=" + values_text(graph, k.value);
-  return out + ")";
-}
-
-ReasonText reason_text(const Reason& r, const Pattern& pattern, const MatchIndex& index, MatchMode mode) {
-  ReasonText out;
-  if (r.pattern_node >= 0) out.pattern_node = pattern.graph.nodes[r.pattern_node].name;
-  if (r.graph_node >= 0) out.graph_node = index.graph.nodes[r.graph_node].name;
-  if (r.type == ReasonType::pattern_invalid) {
-    out.actual = pattern.problem.message;
-    out.advice = pattern.problem.advice;
-    return out;
-  }
-  if (r.type == ReasonType::not_contained) {
-    out.expected = r.cycle ? "no way from the match through other nodes back into it" : "used inside the match only";
-    out.actual = r.cycle ? fmt::format("'{}' needs an outside node that needs the match", out.graph_node)
-                         : fmt::format("used by {} too", index.graph.nodes[r.user].kind == NodeKind::output ? "the graph's return" : "'" + index.graph.nodes[r.user].name + "'");
-    out.advice = r.cycle ? "the match cannot become one call: take the outside node into the pattern, or return less"
-                         : fmt::format("the value is used outside: return '{}' from the pattern", out.pattern_node);
-    return out;
-  }
-  out.advice = misfit_advice(r, pattern, index, mode);
-  if (r.has_values) {
-    out.expected = values_text(pattern.graph, r.expected);
-    out.actual = values_text(index.graph, r.actual);
-  } else if (r.graph_node < 0 || r.type == ReasonType::op_mismatch || r.type == ReasonType::target_mismatch) {
-    out.expected = kind_text(pattern.graph.nodes[r.pattern_node]);
-    if (r.graph_node >= 0) out.actual = kind_text(index.graph.nodes[r.graph_node]);
-  } else {
-    out.expected = call_text(pattern.graph, r.pattern_node);
-    out.actual = call_text(index.graph, r.graph_node);
   }
   return out;
 }

@@ -32,9 +32,11 @@ struct Reason {
 };
 
 inline constexpr std::size_t kMostReasons = 10;
+inline constexpr std::size_t kMostAttempts = 3;
 
-// Best attempt first. Nodes that a match has taken are left out, so that this also says why there is no further match.
-std::vector<Reason> explain(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result);
+// The best attempt's reasons; up to `attempts` attempts, best first. Nodes that a match has taken are left out, so that this also says why there is
+// no further match.
+std::vector<Reason> explain(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result, std::size_t attempts = 1);
 
 // A reason in words.
 struct ReasonText {
@@ -44,7 +46,7 @@ struct ReasonText {
 };
 ReasonText reason_text(const Reason& reason, const Pattern& pattern, const MatchIndex& index, MatchMode mode);
 
-// "torch.relu(x)": the call that a node is, with the names of its operands.
+// "torch.relu(x)", "a + b", "x[0]": the call that a node is, with the names of its operands.
 std::string call_text(const Graph& graph, NodeId id);
 
 }  // namespace passnet

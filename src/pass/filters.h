@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "pass/match.h"
+#include "pass/binder.h"
 
 namespace passnet {
 
