@@ -56,14 +56,15 @@ std::string source_line(const Graph& graph, NodeId id) {
 
 std::uint32_t line_of(const Graph& graph, NodeId id) { return id < 0 ? 0 : graph.nodes[id].line; }
 
+// One pass's result, in either form.
 struct Shown {
-  const Options& options;
   MatchMode mode;
   const Pattern& pattern;
   const MatchIndex& index;
   const MatchResult& result;
   const std::vector<Reason>& reasons;
   const std::string& file;
+  const std::string& after;  // the graph's text with the matches replaced; empty where it is not asked for
 
   void json() const {
     std::string matches, failures;
@@ -77,7 +78,8 @@ struct Shown {
           line_of(pattern.graph, r.pattern_node), line_of(index.graph, r.graph_node), json_string(source_line(pattern.graph, r.pattern_node)),
           json_string(source_line(index.graph, r.graph_node)), json_string(t.advice));
     }
-    fmt::print("{{\"pass\": {}, \"matches\": [{}], \"failures\": [{}]{}}}\n", json_string(file), matches, failures, result.gave_up ? ", \"gave_up\": true" : "");
+    fmt::print("{{\"pass\": {}, \"matches\": [{}], \"failures\": [{}]{}{}}}\n", json_string(file), matches, failures, result.gave_up ? ", \"gave_up\": true" : "",
+               after.empty() ? "" : ", \"after\": " + json_string(after));
   }
 
   void text() const {
@@ -85,7 +87,7 @@ struct Shown {
     const std::size_t n = result.matches.size();
     fmt::print("{}: {}\n", name, n == 0 ? "no match" : n == 1 ? "1 match" : fmt::format("{} matches", n));
     for (const Match& m : result.matches) fmt::print("  {}\n", names_text(pattern, index.graph, m, [](const std::string& s) { return s; }));
-    if (result.gave_up) fmt::print("  the search was stopped: the outputs are not connected and have too many combinations\n");
+    if (result.gave_up) fmt::print("  the search was stopped: the pattern is too large, or its outputs are not connected and have too many combinations\n");
     for (const Reason& r : reasons) {
       const ReasonText t = reason_text(r, pattern, index, mode);
       fmt::print("  {}", reason_name(r.type));
@@ -97,6 +99,7 @@ struct Shown {
       if (r.graph_node >= 0) fmt::print("    {}:{}: {}\n", index.graph.file, line_of(index.graph, r.graph_node), source_line(index.graph, r.graph_node));
       fmt::print("    {}\n", t.advice);
     }
+    if (!after.empty()) fmt::print("# after {}\n{}\n", name, after);
   }
 };
 
@@ -114,8 +117,9 @@ Graph replaced(const Graph& graph, const Pattern& pattern, const MatchResult& re
 int run(const Options& o) {
   Graph graph = read_graph_folder(o.graph, {.metas = false}).take().graph;
   const MatchMode mode = o.mode == "strict" ? MatchMode::strict : MatchMode::normal;
+  const auto graph_text = [](const Graph& g) { return std::string(text_trim(print_model(g, PrintStyle::plain))); };
   bool matched = false;
-  if (o.dump) fmt::print("# the graph\n{}\n", text_trim(print_model(graph, PrintStyle::plain)));
+  if (o.dump && !o.json) fmt::print("# the graph\n{}\n", graph_text(graph));
   for (const std::string& file : pass_files(o.pass)) {
     const Pattern pattern = read_pattern(file, file_read(file).take()).take();
     std::optional<Graph> after;
@@ -125,15 +129,13 @@ int run(const Options& o) {
       matched |= !result.matches.empty();
       std::vector<Reason> reasons;
       if (result.matches.empty() || o.explain) reasons = explain(pattern, index, mode, result, o.explain ? kMostAttempts : 1);
-      const Shown shown{o, mode, pattern, index, result, reasons, file};
+      if (o.dump && !result.matches.empty()) after = replaced(graph, pattern, result, file);
+      const std::string after_text = after ? graph_text(*after) : std::string();
+      const Shown shown{mode, pattern, index, result, reasons, file, after_text};
       if (o.json) shown.json();
       else shown.text();
-      if (o.dump && !result.matches.empty()) after = replaced(graph, pattern, result, file);
     }
-    if (after) {
-      graph = std::move(*after);
-      fmt::print("# after {}\n{}\n", std::filesystem::path(file).stem().string(), text_trim(print_model(graph, PrintStyle::plain)));
-    }
+    if (after) graph = std::move(*after);
   }
   return matched ? kOk : kFailed;
 }

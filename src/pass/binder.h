@@ -74,6 +74,8 @@ class Binder {
   };
   Mark mark() const { return {trail_.size(), store_.size()}; }
   void undo(Mark mark);
+  // The pattern nodes bound since then, in order.
+  std::span<const NodeId> bound_since(Mark mark) const { return std::span(trail_).subspan(mark.trail); }
 
   const Pattern& pattern() const { return pattern_; }
   const MatchIndex& index() const { return index_; }

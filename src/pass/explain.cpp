@@ -44,6 +44,8 @@ constexpr std::int64_t kFits = 4;        // a node that fits
 constexpr std::int64_t kTargetFits = 2;  // ... but for its operands
 constexpr std::int64_t kNameFits = 1;    // the same operator in another form: method for function
 
+constexpr std::size_t kMostSteps = 20'000'000;  // of all attempts: a hostile pattern is explained by what was seen until then
+
 struct Attempt {
   NodeId start = -1;
   std::int64_t score = 0;
@@ -84,10 +86,11 @@ class Explainer {
     const Binder::Mark mark = binder_.mark();
     for (NodeId node = 0; node < static_cast<NodeId>(index_.graph.nodes.size()); ++node) {
       const NodeKind kind = index_.graph.nodes[node].kind;
+      if (binder_.steps() > kMostSteps) break;
       if (taken_[node] || (kind != NodeKind::call_function && kind != NodeKind::call_method && !pattern_.is_placeholder(anchor.node))) continue;
       Recorder recorder;
       binder_.bind(anchor.node, node, &recorder);
-      out.push_back({node, score(anchor, recorder), recorder.reasons.size(), recorder.reasons.empty() && filter_contained_alone(binder_, anchor)});
+      out.push_back({node, score(mark, recorder), recorder.reasons.size(), recorder.reasons.empty() && filter_contained_alone(binder_, anchor)});
       binder_.undo(mark);
     }
     const std::size_t keep = std::min(out.size(), kMostAttempts);
@@ -96,16 +99,14 @@ class Explainer {
     return out;
   }
 
-  std::int64_t score(const Pattern::Anchor& anchor, const Recorder& recorder) const {
+  std::int64_t score(Binder::Mark since, const Recorder& recorder) const {
     std::int64_t out = 0;
-    for (const NodeId id : anchor.cone)
-      if (!pattern_.is_placeholder(id) && binder_.bound(id)) out += kFits;
-    std::vector<NodeId> counted;
+    for (const NodeId id : binder_.bound_since(since))
+      if (!pattern_.is_placeholder(id)) out += kFits;
+    NodeId counted = -1;  // several misfits of one node come one after another
     for (const Reason& reason : recorder.reasons) {
-      if (pattern_.is_placeholder(reason.pattern_node)) continue;
+      if (pattern_.is_placeholder(reason.pattern_node) || std::exchange(counted, reason.pattern_node) == reason.pattern_node) continue;
       const bool wrong = reason.type == ReasonType::op_mismatch || reason.type == ReasonType::target_mismatch;
-      if (std::find(counted.begin(), counted.end(), reason.pattern_node) != counted.end()) continue;
-      counted.push_back(reason.pattern_node);
       const bool near = wrong && bare_name(pattern_.graph.nodes[reason.pattern_node]) == bare_name(index_.graph.nodes[reason.graph_node]);
       out -= kFits - (near ? kNameFits : wrong ? 0 : kTargetFits);
     }
@@ -120,6 +121,8 @@ class Explainer {
     for (std::size_t i = 1; i < anchors_.size(); ++i) {
       const std::vector<Attempt> next = attempts(*anchors_[i]);
       if (!next.empty()) binder_.bind(anchors_[i]->node, next[0].start, &recorder);
+      else recorder.reasons.push_back({ReasonType::target_mismatch, Misfit::target, anchors_[i]->node, -1, {}, {}, false, -1, false});
+      if (recorder.reasons.size() >= kMostReasons) break;
     }
     binder_.swap_at(-1);
     if (recorder.reasons.empty()) add_filtered();
@@ -132,11 +135,11 @@ class Explainer {
     NodeId best = -1;
     Attempt found = first;
     for (const NodeId id : anchors_[0]->cone) {
-      if (first.misfits == 0 || pattern_.graph.nodes[id].args.size() != 2) continue;
+      if (first.misfits == 0 || binder_.steps() > kMostSteps || pattern_.graph.nodes[id].args.size() != 2) continue;
       binder_.swap_at(id);
       Recorder recorder;
       binder_.bind(anchors_[0]->node, first.start, &recorder);
-      const Attempt now{first.start, score(*anchors_[0], recorder), recorder.reasons.size(), false};
+      const Attempt now{first.start, score({}, recorder), recorder.reasons.size(), false};
       binder_.undo({});
       if (now.misfits < found.misfits || (now.misfits == found.misfits && now.score > found.score)) {
         best = id;

@@ -35,7 +35,7 @@ std::string values_text(const Graph& graph, const Value& value) {
 
 std::string misfit_advice(const Reason& r, const Pattern& pattern, const MatchIndex& index, MatchMode mode) {
   const Node& p = pattern.graph.nodes[r.pattern_node];
-  if (r.graph_node < 0) return "the graph has no call at all";
+  if (r.graph_node < 0) return "the graph has no call to compare it with";
   const Node& g = index.graph.nodes[r.graph_node];
   const std::string written = call_text(index.graph, r.graph_node);
   switch (r.misfit) {

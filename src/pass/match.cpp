@@ -46,7 +46,7 @@ class Search {
     levels_.resize(pattern_.anchors.size());
     for (std::size_t level = 0; level < levels_.size(); ++level) {
       prepare(level);
-      if (levels_[level].empty()) return {};
+      if (out_.gave_up || levels_[level].empty()) return std::move(out_);
     }
     prepared_steps_ = binder_.steps();
     binder_.close(&overlap_.taken_nodes());
@@ -68,6 +68,7 @@ class Search {
   void prepare(std::size_t level) {
     const Pattern::Anchor& anchor = pattern_.anchors[level];
     const auto consider = [&](NodeId node) {
+      if (gave_up()) return;
       const bool alone = pattern_.anchors.size() == 1;
       if (alone || (binder_.bind(anchor.node, node) && !filter_contained_alone(binder_, anchor))) levels_[level][alone ? 0 : key(anchor)].add(node);
       binder_.undo({});
@@ -106,9 +107,12 @@ class Search {
     return std::any_of(pattern_.anchors.begin(), pattern_.anchors.begin() + static_cast<std::ptrdiff_t>(level), [&](const Pattern::Anchor& a) { return !pattern_.is_placeholder(a.node); });
   }
 
+  // Real patterns stay far below: these stop a hostile one, and outputs that are not connected with too many combinations.
   bool gave_up() {
-    constexpr std::size_t kStepLimit = 20'000'000;  // about half a second
-    if (pattern_.anchors.size() > 1 && binder_.steps() - prepared_steps_ + acyclic_.steps() > kStepLimit) out_.gave_up = true;
+    constexpr std::size_t kMostSteps = 100'000'000;   // one or two seconds
+    constexpr std::size_t kMostJoined = 10'000'000;   // a quarter of a second
+    const std::size_t joined = prepared_steps_ > 0 ? binder_.steps() - prepared_steps_ + acyclic_.steps() : 0;
+    if (binder_.steps() > kMostSteps || joined > kMostJoined) out_.gave_up = true;
     return out_.gave_up;
   }
 
@@ -131,7 +135,7 @@ class Search {
   AcyclicFilter acyclic_;
   OverlapFilter overlap_;
   std::vector<Level> levels_;
-  std::size_t prepared_steps_ = 0;
+  std::size_t prepared_steps_ = 0;  // with several anchors: what trying each alone took
   MatchResult out_;
 };
 

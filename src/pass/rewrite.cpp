@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <queue>
 
@@ -29,7 +30,7 @@ bool asks_in_place(const Node& node) {
 // Where a node stands: behind original node `after`, new nodes in order of `turn`.
 struct Place {
   NodeId after = 0;
-  std::int32_t turn = 0;
+  std::int64_t turn = 0;
   auto operator<=>(const Place&) const = default;
 };
 
@@ -64,7 +65,7 @@ class Rewriter {
     call.name = single ? graph_.nodes[outputs[0].node].name : replacement.target.substr(replacement.target.rfind('.') + 1) + "_out";
     const NodeId id = append(std::move(call), place);
     calls_.push_back(id);
-    std::int32_t turn = place.turn;
+    std::int64_t turn = place.turn;
     for (const Output& output : outputs) {
       if (single) {
         instead_[output.node] = id;
@@ -80,11 +81,12 @@ class Rewriter {
     }
   }
 
-  // The new graph, or nothing where the replacements close a circle or would move a user past an effect.
+  // The new graph, or nothing where the replacements close a circle, need themselves or would move a user past an effect.
   std::optional<Rewritten> finish() {
     if (blocked_) return std::nullopt;
     for (NodeId id = 0; id < static_cast<NodeId>(nodes_.size()); ++id)
-      if (!removed_[id]) redirect(nodes_[id]);
+      if (!removed_[id]) redirect(id);
+    if (blocked_) return std::nullopt;
     remove_dead();
     const std::vector<NodeId> order = sort();
     if (order.empty()) return std::nullopt;
@@ -143,7 +145,7 @@ class Rewriter {
     for (NodeId id = first_user; moves && id < last; ++id)
       if (!std::binary_search(matched.begin(), matched.end(), id) && node_acts(graph_.nodes[id])) blocked_ = true;
     const NodeId after = last < first_user || moves ? last : first_user - 1;
-    turn_ += 1 << 12;  // room for the items behind the call
+    turn_ += std::int64_t{1} << 20;  // room for the items behind the call
     return {after, turn_};
   }
 
@@ -166,10 +168,12 @@ class Rewriter {
     for (Kwarg& kwarg : node.kwargs) map_value(kwarg.value, to);
   }
 
-  void redirect(Node& node) {
+  void redirect(NodeId id) {
+    Node& node = nodes_[id];
     map_nodes(node, [&](NodeId used) {
       const NodeId now = instead_[used];
-      if (removed_[now])
+      if (removed_[now] && id >= static_cast<NodeId>(graph_.nodes.size())) blocked_ = true;  // a parameter bound a list with a value of the match itself
+      else if (removed_[now])
         fail({Code::internal, where_in_file(graph_.file, node.line, node.column), fmt::format("'{}' uses '{}', which a match replaces and does not return", node.name, graph_.nodes[used].name), {}});
       return now;
     });
@@ -232,7 +236,7 @@ class Rewriter {
   std::vector<Place> places_;
   std::vector<NodeId> instead_;  // what users of a node use now
   std::vector<NodeId> calls_;
-  std::int32_t turn_ = 0;
+  std::int64_t turn_ = 0;
   bool blocked_ = false;
 };
 
@@ -264,27 +268,25 @@ Replacement make_replacement(const Match& match, std::string target, std::vector
 Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<const Replacement> replacements) {
   return guarded([&] {
     const UserTable users(graph);
-    std::vector<std::size_t> used(replacements.size()), left_out;
-    for (std::size_t i = 0; i < used.size(); ++i) used[i] = i;
-    const auto attempt = [&](std::span<const std::size_t> which) {
+    std::vector<std::size_t> used, left_out;
+    std::optional<Rewritten> out;
+    // Each match is acyclic by itself; together some may not be. All of [begin, end) are added, or else its halves, down to the one that does not fit.
+    const std::function<void(std::size_t, std::size_t)> add = [&](std::size_t begin, std::size_t end) {
       Rewriter rewriter(graph, pattern, users);
-      for (const std::size_t i : which) rewriter.add(replacements[i]);
-      return rewriter.finish();
-    };
-    std::optional<Rewritten> out = attempt(used);
-    if (!out) {  // each match is acyclic by itself; together some are not: take them one by one
-      used.clear();
-      for (std::size_t i = 0; i < replacements.size(); ++i) {
-        used.push_back(i);
-        if (auto next = attempt(used)) {
-          out = std::move(next);
-        } else {
-          used.pop_back();
-          left_out.push_back(i);
-        }
+      for (const std::size_t i : used) rewriter.add(replacements[i]);
+      for (std::size_t i = begin; i < end; ++i) rewriter.add(replacements[i]);
+      if (auto next = rewriter.finish()) {
+        out = std::move(next);
+        for (std::size_t i = begin; i < end; ++i) used.push_back(i);
+      } else if (end - begin == 1) {
+        left_out.push_back(begin);
+      } else {
+        add(begin, begin + (end - begin) / 2);
+        add(begin + (end - begin) / 2, end);
       }
-    }
-    if (!out) fail(Code::graph, "no match can become one call: a way leads out of it and back, or a user would move past an effect");
+    };
+    if (!replacements.empty()) add(0, replacements.size());
+    if (!out) fail(Code::graph, "no match can become one call: its arguments need it, a way leads out of it and back, or a user would move past an effect");
     out->left_out = std::move(left_out);
     graph_verify(out->graph).take();
     return std::move(*out);

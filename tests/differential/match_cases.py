@@ -14,6 +14,7 @@ import match_mutations, match_oracle, match_patterns
 
 LARGEST = 400  # nodes: the oracle compares every pair of candidates
 MOST_COMBINATIONS = 20000
+NUMBERS = ["float('nan')", "float('inf')", "-0.0", "0.0", "0", "False", "None"]
 
 
 def made_graph(rng):
@@ -28,6 +29,8 @@ def made_graph(rng):
         lambda: f"torch.nn.functional.dropout({near()}, {rng.choice(['0.0, False, False', '0.0', 'p=0.0, training=False', '0.1, training=False'])})",
         lambda: f"torch.nn.functional.linear({near()}, {near()}, {rng.choice(['None', near()])})", lambda: f"torch._C._nn.linear({near()}, {near()}, bias=None)",
         lambda: f"torch.ops.aten.add.Tensor({near()}, {near()}{rng.choice(['', ', alpha=1', ', alpha=2'])})", lambda: f"{near()}.T",
+        lambda: f"{near()}[slice(None, {near()}, {rng.choice(['None', '1'])})]", lambda: f"torch.full_like({near()}, {rng.choice(NUMBERS)})",
+        lambda: f"{near()}.clamp({rng.choice(['1, 1.0', '1, True', '1, 1', '1, 2'])})", lambda: f"{near()}.sum([{near()}, 1], {rng.choice(['(1, 1)', '[1, 1.0]'])})",
         lambda: f"torch.zeros(2, device=device(type='cpu'), dtype={rng.choice(['torch.float32', 'torch.float', 'torch.int64'])})",
     ]
     forms = rng.sample(forms, rng.randint(2, 6))
