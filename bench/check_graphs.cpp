@@ -1,4 +1,5 @@
-// How fast graphs are read and checked: parse, build, verify, metas, bind every operator; one core, files in the page cache.
+// How fast graphs are read and checked: parse, build, verify, metas, bind every operator; one core, files in the page
+// cache.
 //   check_graphs LIST ROOT [REPEATS]
 #include <fmt/format.h>
 
@@ -8,8 +9,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "ops/lower.h"
 #include "fx/folder.h"
+#include "ops/lower.h"
 
 using namespace passnet;
 using Clock = std::chrono::steady_clock;
@@ -31,7 +32,8 @@ int main(int argc, char** argv) {
         const GraphFolder folder = read_graph_folder(g).take();
         if (check) lower_graph(folder.graph).take();
       }
-      const double rate = static_cast<double>(graphs.size()) / std::chrono::duration<double>(Clock::now() - begin).count();
+      const double rate =
+          static_cast<double>(graphs.size()) / std::chrono::duration<double>(Clock::now() - begin).count();
       if (i > 0) (check ? check_rate : read_rate).push_back(rate);
     }
   }
@@ -39,7 +41,8 @@ int main(int argc, char** argv) {
     std::sort(v.begin(), v.end());
     return v[v.size() / 2];
   };
-  fmt::print("{} graphs, {:.1f} KB each\n", graphs.size(), static_cast<double>(bytes) / 1e3 / static_cast<double>(graphs.size()));
+  fmt::print("{} graphs, {:.1f} KB each\n", graphs.size(),
+             static_cast<double>(bytes) / 1e3 / static_cast<double>(graphs.size()));
   fmt::print("read                {:>9.0f} graphs/s\n", median(read_rate));
   fmt::print("read and check      {:>9.0f} graphs/s\n", median(check_rate));
   return 0;

@@ -1,15 +1,16 @@
-// What one operator costs beyond its ATen kernel: the C++ side of bench/op_overhead.py. Prints `name<TAB>ns per call` for
+// What one operator costs beyond its ATen kernel: the C++ side of bench/op_overhead.py. Prints `name<TAB>ns per call`
+// for
 //   eager   a graph of many equal operators on tiny tensors, run by our interpreter
 //   floor   the same operator called directly in C++ (unboxed), which both sides contain
 // Torch headers are used here, and only here outside src/exec, to measure that floor.
 //   op_overhead FOLDER...   (graph folders made by op_overhead.py, each of `count` equal operators)
+#include <ATen/Parallel.h>
 #include <ATen/ops/add.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/transpose.h>
-#include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
@@ -61,10 +62,8 @@ int main(int argc, char** argv) {
   const at::Tensor x = at::randn({2, 4}), y = at::randn({2, 4});
   constexpr int kCalls = 200;
   const std::pair<const char*, std::function<at::Tensor()>> floors[] = {
-      {"relu", [&] { return at::relu(x); }},
-      {"add", [&] { return at::add(x, y); }},
-      {"mul_scalar", [&] { return at::mul(x, 0.5); }},
-      {"transpose", [&] { return at::transpose(x, 0, 1); }},
+      {"relu", [&] { return at::relu(x); }},           {"add", [&] { return at::add(x, y); }},
+      {"mul_scalar", [&] { return at::mul(x, 0.5); }}, {"transpose", [&] { return at::transpose(x, 0, 1); }},
       {"softmax", [&] { return at::softmax(x, -1); }},
   };
   for (const auto& [name, call] : floors) {

@@ -63,8 +63,10 @@ std::pair<std::string, std::size_t> excerpt(const std::string& line, std::size_t
   for (std::size_t i = begin; i < std::min(line.size(), begin + kBefore + kAfter);) {
     const std::size_t size = text_character_size(line, i);
     const char c = line[i];
-    if (size > 1) out += line.substr(i, size);
-    else out += c == '\t' ? ' ' : static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '.' : c;
+    if (size > 1)
+      out += line.substr(i, size);
+    else
+      out += c == '\t' ? ' ' : static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '.' : c;
     i += size;
     if (i <= at) ++caret;
   }

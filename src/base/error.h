@@ -1,7 +1,8 @@
 // One error type for the whole project, and the result that carries it.
 //
-// An expected failure is a return value: a stage gives back Result<T>. Inside one stage (a recursive parser, a binder) a
-// failure may be thrown as Failure and becomes a Result again at the stage's door (`guarded`); it never crosses a door.
+// An expected failure is a return value: a stage gives back Result<T>. Inside one stage (a recursive parser, a binder)
+// a failure may be thrown as Failure and becomes a Result again at the stage's door (`guarded`); it never crosses a
+// door.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,8 @@ Result<std::string> file_read(const std::string& path, std::size_t limit) {
   if (::fstat(file.fd, &info) != 0) return io_error(path, fmt::format("cannot stat: {}", std::strerror(errno)));
   if (!S_ISREG(info.st_mode)) return io_error(path, "not a regular file");
   const auto size = static_cast<std::size_t>(info.st_size);
-  if (size > limit) return Error{Code::limit, {path, 0, 0, {}}, fmt::format("file of {} bytes; the limit is {}", size, limit), {}};
+  if (size > limit)
+    return Error{Code::limit, {path, 0, 0, {}}, fmt::format("file of {} bytes; the limit is {}", size, limit), {}};
   std::string out(size, '\0');
   std::size_t done = 0;
   while (done < size) {

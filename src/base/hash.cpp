@@ -15,6 +15,8 @@ std::string sha256_hex(std::string_view bytes) {
   return out;
 }
 
-std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) { return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed); }
+std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+}
 
 }  // namespace passnet

@@ -56,7 +56,11 @@ namespace {
 std::uint32_t next_code_point(std::string_view text, std::size_t& at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(at);
-  const int more = lead < 0x80 ? 0 : (lead & 0xe0) == 0xc0 ? 1 : (lead & 0xf0) == 0xe0 ? 2 : (lead & 0xf8) == 0xf0 ? 3 : -1;
+  const int more = lead < 0x80             ? 0
+                   : (lead & 0xe0) == 0xc0 ? 1
+                   : (lead & 0xf0) == 0xe0 ? 2
+                   : (lead & 0xf8) == 0xf0 ? 3
+                                           : -1;
   std::uint32_t code = more == 0 ? lead : more < 0 ? 0 : lead & (0x3f >> more);
   bool valid = more >= 0 && at + static_cast<std::size_t>(more) < text.size();
   for (int i = 1; valid && i <= more; ++i) {
@@ -82,12 +86,18 @@ std::string python_string(std::string_view text) {
   std::string out(1, quote);
   for (const char c : text) {
     const auto u = static_cast<unsigned char>(c);
-    if (c == quote || c == '\\') out += {'\\', c};
-    else if (c == '\n') out += "\\n";
-    else if (c == '\r') out += "\\r";
-    else if (c == '\t') out += "\\t";
-    else if (u < 0x20 || u == 0x7f) out += fmt::format("\\x{:02x}", u);
-    else out += c;
+    if (c == quote || c == '\\')
+      out += {'\\', c};
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c == '\t')
+      out += "\\t";
+    else if (u < 0x20 || u == 0x7f)
+      out += fmt::format("\\x{:02x}", u);
+    else
+      out += c;
   }
   return out + quote;
 }
@@ -96,15 +106,24 @@ std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (std::size_t at = 0; at < text.size();) {
     const std::uint32_t c = next_code_point(text, at);
-    if (c == '"' || c == '\\') out += {'\\', static_cast<char>(c)};
-    else if (c == '\n') out += "\\n";
-    else if (c == '\r') out += "\\r";
-    else if (c == '\t') out += "\\t";
-    else if (c == '\b') out += "\\b";
-    else if (c == '\f') out += "\\f";
-    else if (c >= 0x20 && c < 0x7f) out += static_cast<char>(c);
-    else if (c < 0x10000) out += fmt::format("\\u{:04x}", c);
-    else out += fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
+    if (c == '"' || c == '\\')
+      out += {'\\', static_cast<char>(c)};
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\b')
+      out += "\\b";
+    else if (c == '\f')
+      out += "\\f";
+    else if (c >= 0x20 && c < 0x7f)
+      out += static_cast<char>(c);
+    else if (c < 0x10000)
+      out += fmt::format("\\u{:04x}", c);
+    else
+      out += fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
   }
   return out + '"';
 }
@@ -134,7 +153,8 @@ std::vector<std::string> text_nearest(std::string_view name, std::span<const std
   const std::size_t bound = std::max<std::size_t>(1, name.size() / 3);
   std::vector<std::pair<std::size_t, std::string_view>> found;
   for (const std::string_view candidate : known) {
-    const std::size_t gap = candidate.size() > name.size() ? candidate.size() - name.size() : name.size() - candidate.size();
+    const std::size_t gap =
+        candidate.size() > name.size() ? candidate.size() - name.size() : name.size() - candidate.size();
     if (gap > bound) continue;
     const std::size_t distance = edit_distance(name, candidate);
     if (distance <= bound) found.emplace_back(distance, candidate);

@@ -30,22 +30,36 @@ int doctor(bool json) {
   std::vector<Finding> findings;
   utsname name{};
   ::uname(&name);
-  findings.push_back({"machine", fmt::format("{} {}, {} cores", name.sysname, name.machine, std::thread::hardware_concurrency()), "", false, true});
+  findings.push_back({"machine",
+                      fmt::format("{} {}, {} cores", name.sysname, name.machine, std::thread::hardware_concurrency()),
+                      "", false, true});
   const auto engine = engine_load();
   if (engine) {
     findings.push_back({"libtorch", (*engine)->torch_version(), "graphs run (graph run)", true, true});
-    findings.push_back({"CUDA", (*engine)->has_cuda() ? "yes" : "no", "graphs run on a GPU (--device cuda)", false, (*engine)->has_cuda()});
+    findings.push_back({"CUDA", (*engine)->has_cuda() ? "yes" : "no", "graphs run on a GPU (--device cuda)", false,
+                        (*engine)->has_cuda()});
   } else {
     findings.push_back({"libtorch", engine.error().message, "graphs run (graph run)", true, false});
   }
-  findings.push_back({"operator table", fmt::format("{} explicit rows, {} ATen overloads", op_rows().size(), aten_rows().size()), "graphs are checked (graph check)", true, !aten_rows().empty()});
-  for (const auto& [program, follows] : {std::pair{"g++", "a compiler for CPU kernels"}, std::pair{"clang++", "another compiler for CPU kernels; fuzzing"}, std::pair{"nvcc", "CUDA kernels can be inspected"}})
+  findings.push_back({"operator table",
+                      fmt::format("{} explicit rows, {} ATen overloads", op_rows().size(), aten_rows().size()),
+                      "graphs are checked (graph check)", true, !aten_rows().empty()});
+  for (const auto& [program, follows] : {std::pair{"g++", "a compiler for CPU kernels"},
+                                         std::pair{"clang++", "another compiler for CPU kernels; fuzzing"},
+                                         std::pair{"nvcc", "CUDA kernels can be inspected"}})
     findings.push_back({program, on_path(program) ? "yes" : "no", follows, false, on_path(program)});
   bool good = true;
   for (const Finding& f : findings) {
     good &= f.good || !f.required;
-    if (json) fmt::print("{{\"what\": {}, \"state\": {}, \"follows\": {}, \"ok\": {}}}\n", json_string(f.what), json_string(f.state), json_string(f.follows), f.good);
-    else fmt::print("{}  {:<15} {:<42} {}\n", f.good ? "ok     " : f.required ? "MISSING" : "-      ", f.what, f.state, f.follows);
+    if (json)
+      fmt::print("{{\"what\": {}, \"state\": {}, \"follows\": {}, \"ok\": {}}}\n", json_string(f.what),
+                 json_string(f.state), json_string(f.follows), f.good);
+    else
+      fmt::print("{}  {:<15} {:<42} {}\n",
+                 f.good       ? "ok     "
+                 : f.required ? "MISSING"
+                              : "-      ",
+                 f.what, f.state, f.follows);
   }
   if (!good) fmt::print(stderr, "something required is missing: run 'make setup build' in the project\n");
   return good ? kOk : kEnvironment;

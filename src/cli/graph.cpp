@@ -44,8 +44,10 @@ int for_each_graph(const Options& options, std::string what, const Work& work) {
       } catch (const Failure& failure) {
         ++failed;
         if (code_kind(failure.error.code) == ErrorKind::environment) throw;
-        if (options.json) fmt::print("{{\"graph\": {}, \"error\": {}}}\n", json_string(path), json_string(error_line(failure.error)));
-        else fmt::print(stderr, "{}\n", error_text(failure.error));
+        if (options.json)
+          fmt::print("{{\"graph\": {}, \"error\": {}}}\n", json_string(path), json_string(error_line(failure.error)));
+        else
+          fmt::print(stderr, "{}\n", error_text(failure.error));
       }
       progress.step(failed);
     }
@@ -57,8 +59,10 @@ int for_each_graph(const Options& options, std::string what, const Work& work) {
 int show(const Options& o) {
   return for_each_graph(o, "shown", [&](const std::string& path) {
     const GraphFolder folder = read_graph_folder(path, {.metas = false}).take();
-    if (o.stage == "program") fmt::print("{}", program_text(lower_graph(folder.graph).take()));
-    else if (o.stage == "canonical") fmt::print("{}", graph_canonical_text(folder.graph));
+    if (o.stage == "program")
+      fmt::print("{}", program_text(lower_graph(folder.graph).take()));
+    else if (o.stage == "canonical")
+      fmt::print("{}", graph_canonical_text(folder.graph));
     else {
       const std::string text = print_model(folder.graph, o.style == "raw" ? PrintStyle::raw : PrintStyle::plain);
       fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
@@ -71,8 +75,10 @@ void check_round_trip(const Graph& graph) {
   for (const PrintStyle style : {PrintStyle::plain, PrintStyle::raw}) {
     const std::string once = print_model(graph, style);
     const Graph again = read_model(graph.file + " (printed)", once).take();
-    if (print_model(again, style) != once) fail({Code::internal, {graph.file, 0, 0, {}}, "printing, reading and printing again gives another text", {}});
-    if (graph_canonical_text(again) != graph_canonical_text(graph)) fail({Code::internal, {graph.file, 0, 0, {}}, "the printed graph is another computation", {}});
+    if (print_model(again, style) != once)
+      fail({Code::internal, {graph.file, 0, 0, {}}, "printing, reading and printing again gives another text", {}});
+    if (graph_canonical_text(again) != graph_canonical_text(graph))
+      fail({Code::internal, {graph.file, 0, 0, {}}, "the printed graph is another computation", {}});
   }
 }
 
@@ -85,7 +91,9 @@ int check(const Options& o) {
     if (o.round_trip) check_round_trip(folder.graph);
     nodes += folder.graph.nodes.size();
     ++graphs;
-    if (o.json) fmt::print("{{\"graph\": {}, \"nodes\": {}, \"inputs\": {}}}\n", json_string(path), folder.graph.nodes.size(), folder.inputs.size());
+    if (o.json)
+      fmt::print("{{\"graph\": {}, \"nodes\": {}, \"inputs\": {}}}\n", json_string(path), folder.graph.nodes.size(),
+                 folder.inputs.size());
   });
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!o.json) fmt::print("{} graphs are right: {} nodes\n", graphs, nodes);
@@ -97,15 +105,22 @@ int hash(const Options& o) {
   return for_each_graph(o, "hashed", [&](const std::string& path) {
     const GraphFolder folder = read_graph_folder(path, {.metas = false, .source_hash = true}).take();
     const std::string content = graph_content_hash(folder.graph);
-    if (o.json) fmt::print("{{\"graph\": {}, \"source\": \"{}\", \"content\": \"{}\"}}\n", json_string(path), folder.source_hash, content);
-    else fmt::print("{}  {}\n", o.source ? folder.source_hash : content, path);
+    if (o.json)
+      fmt::print("{{\"graph\": {}, \"source\": \"{}\", \"content\": \"{}\"}}\n", json_string(path), folder.source_hash,
+                 content);
+    else
+      fmt::print("{}  {}\n", o.source ? folder.source_hash : content, path);
   });
 }
 
 int run(const Options& o) {
   const DeviceType device = device_from_name(o.device).take();
   Engine& engine = *engine_load().take();
-  if (device == DeviceType::cuda && !engine.has_cuda()) fail({Code::environment, {}, "no CUDA device here", {"run with --device cpu; 'passnet doctor' says what is missing"}});
+  if (device == DeviceType::cuda && !engine.has_cuda())
+    fail({Code::environment,
+          {},
+          "no CUDA device here",
+          {"run with --device cpu; 'passnet doctor' says what is missing"}});
   engine.set_threads(o.threads > 0 ? o.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   RunTable table;
   const int code = for_each_graph(o, "ran", [&](const std::string& path) {
@@ -117,8 +132,10 @@ int run(const Options& o) {
     engine.seed(kCallSeed);
     const RunValue result = executable->run(inputs).take();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (o.json) fmt::print("{}\n", run_json(path, result, engine));
-    else table.add(path, folder.graph, result, seconds, engine);
+    if (o.json)
+      fmt::print("{}\n", run_json(path, result, engine));
+    else
+      table.add(path, folder.graph, result, seconds, engine);
     std::fflush(stdout);
   });
   if (!o.json) table.print();
@@ -139,8 +156,11 @@ void add_graph(CLI::App& app, Outcome& outcome) {
     return command;
   };
   CLI::App* s = add("show", "Print the graph from the IR", show);
-  s->add_option("--style", options->style, "How to print: plain or raw (as torch.fx prints)")->check(CLI::IsMember({"plain", "raw"}));
-  s->add_option("--stage", options->stage, "What to print: graph, canonical (what is hashed) or program (the ATen calls)")->check(CLI::IsMember({"graph", "canonical", "program"}));
+  s->add_option("--style", options->style, "How to print: plain or raw (as torch.fx prints)")
+      ->check(CLI::IsMember({"plain", "raw"}));
+  s->add_option("--stage", options->stage,
+                "What to print: graph, canonical (what is hashed) or program (the ATen calls)")
+      ->check(CLI::IsMember({"graph", "canonical", "program"}));
   CLI::App* c = add("check", "Parse, verify and bind every operator, without running", check);
   c->add_flag("--json", options->json, "One JSON object a line");
   c->add_flag("--round-trip", options->round_trip, "Also print each graph in both styles, read it back and compare");
@@ -150,7 +170,8 @@ void add_graph(CLI::App& app, Outcome& outcome) {
   CLI::App* r = add("run", "Replay the inputs and run the graph eagerly through ATen", run);
   r->add_flag("--json", options->json, "One JSON object a line: shape, dtype and sha256 of every output");
   r->add_option("--seed", options->seed, "Seed of the inputs")->capture_default_str();
-  r->add_option("--device", options->device, "cpu or cuda; device literals in the graph mean this one")->capture_default_str();
+  r->add_option("--device", options->device, "cpu or cuda; device literals in the graph mean this one")
+      ->capture_default_str();
   r->add_option("--threads", options->threads, "Threads of ATen; default: all cores");
 }
 

@@ -10,9 +10,15 @@
 namespace passnet::cli {
 
 void GraphSelection::add_options(CLI::App& command) {
-  command.add_option("graphs", paths, "Graph folders (model.py, weight_meta.py), or task folders with a graph_list.txt")->type_name("FOLDER");
+  command
+      .add_option("graphs", paths, "Graph folders (model.py, weight_meta.py), or task folders with a graph_list.txt")
+      ->type_name("FOLDER");
   command.add_option("--list", lists, "File with a graph folder a line, or uid<TAB>folder")->type_name("FILE");
-  command.add_option("--root", root, "Where the folders of a list are; default: the list's own folder, or the nearest above it that has them")->type_name("DIR");
+  command
+      .add_option(
+          "--root", root,
+          "Where the folders of a list are; default: the list's own folder, or the nearest above it that has them")
+      ->type_name("DIR");
 }
 
 namespace {
@@ -50,8 +56,10 @@ void add_list(const std::string& list, const std::string& root, std::vector<std:
 std::vector<std::string> GraphSelection::resolve() const {
   std::vector<std::string> out;
   for (const std::string& path : paths) {
-    if (!file_exists(path + "/model.py") && file_exists(path + "/graph_list.txt")) add_list(path + "/graph_list.txt", root, out);
-    else out.push_back(path);
+    if (!file_exists(path + "/model.py") && file_exists(path + "/graph_list.txt"))
+      add_list(path + "/graph_list.txt", root, out);
+    else
+      out.push_back(path);
   }
   for (const std::string& list : lists) add_list(list, root, out);
   if (out.empty()) fail({Code::usage, {}, "no graph given", {"name graph folders, or --list FILE"}});

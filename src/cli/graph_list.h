@@ -14,8 +14,8 @@ struct GraphSelection {
   std::string root;
 
   void add_options(CLI::App& command);
-  // Every graph folder in order. A list's line may have columns (`uid<TAB>path`): the last is the path. A folder without
-  // model.py that holds a graph_list.txt stands for the graphs listed there.
+  // Every graph folder in order. A list's line may have columns (`uid<TAB>path`): the last is the path. A folder
+  // without model.py that holds a graph_list.txt stands for the graphs listed there.
   std::vector<std::string> resolve() const;
 };
 

@@ -11,7 +11,9 @@ int main(int argc, char** argv) {
   CLI::App app{"PassNet reads, checks, runs and rewrites graphs of tensor programs.", "passnet"};
   app.require_subcommand(1);
   app.set_version_flag("--version", PASSNET_VERSION);
-  app.footer("stdout is the result (--json for machines), stderr the progress. Exit: 0 ok, 1 the task failed, 2 usage,\n3 environment, 130 interrupted. Documentation: docs/");
+  app.footer(
+      "stdout is the result (--json for machines), stderr the progress. Exit: 0 ok, 1 the task failed, 2 usage,\n3 "
+      "environment, 130 interrupted. Documentation: docs/");
   cli::Outcome outcome;
   cli::add_doctor(app, outcome);
   cli::add_graph(app, outcome);

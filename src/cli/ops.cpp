@@ -24,8 +24,12 @@ int list_table(const Options& o) {
   for (const OpListing& row : op_list()) {
     if (row.spelling.find(o.filter) == std::string::npos) continue;
     ++shown;
-    if (o.json) fmt::print("{{\"spelling\": {}, \"signature\": {}, \"effects\": {}, \"row\": {}}}\n", json_string(row.spelling), json_string(row.signature), json_string(row.effects), row.explicit_row);
-    else fmt::print("{}{}{}\n", row.spelling, row.signature, row.effects.empty() ? "" : fmt::format("   [{}]", row.effects));
+    if (o.json)
+      fmt::print("{{\"spelling\": {}, \"signature\": {}, \"effects\": {}, \"row\": {}}}\n", json_string(row.spelling),
+                 json_string(row.signature), json_string(row.effects), row.explicit_row);
+    else
+      fmt::print("{}{}{}\n", row.spelling, row.signature,
+                 row.effects.empty() ? "" : fmt::format("   [{}]", row.effects));
   }
   if (!o.json) fmt::print(stderr, "{} spellings\n", shown);
   return shown > 0 ? kOk : kFailed;
@@ -56,14 +60,18 @@ int coverage(const Options& o) {
     bound += lower_graph(folder->graph) ? 1 : 0;
   }
   std::vector<std::pair<std::string, Use>> sorted(uses.begin(), uses.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
   std::size_t known = 0;
   for (const auto& [spelling, use] : sorted) {
     known += use.known ? 1 : 0;
-    if (o.json) fmt::print("{{\"spelling\": {}, \"count\": {}, \"known\": {}}}\n", json_string(spelling), use.count, use.known);
-    else fmt::print("{:>8}  {:<9}{}\n", use.count, use.known ? "" : "unknown", spelling);
+    if (o.json)
+      fmt::print("{{\"spelling\": {}, \"count\": {}, \"known\": {}}}\n", json_string(spelling), use.count, use.known);
+    else
+      fmt::print("{:>8}  {:<9}{}\n", use.count, use.known ? "" : "unknown", spelling);
   }
-  fmt::print(stderr, "{} of {} operators known; {} of {} graphs bind, {} unreadable\n", known, sorted.size(), bound, graphs, unreadable);
+  fmt::print(stderr, "{} of {} operators known; {} of {} graphs bind, {} unreadable\n", known, sorted.size(), bound,
+             graphs, unreadable);
   return bound == graphs ? kOk : kFailed;
 }
 
@@ -71,7 +79,8 @@ int coverage(const Options& o) {
 
 void add_ops(CLI::App& app, Outcome& outcome) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("ops", "List the operator table; with graphs, which operators they use and whether each is known");
+  CLI::App* command = app.add_subcommand(
+      "ops", "List the operator table; with graphs, which operators they use and whether each is known");
   options->selection.add_options(*command);
   command->add_option("--filter", options->filter, "Only spellings that contain this text");
   command->add_flag("--json", options->json, "One JSON object a line");

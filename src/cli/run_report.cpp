@@ -28,7 +28,9 @@ std::string describe(const RunValue& value, Engine& engine) {
   using Kind = RunValue::Kind;
   switch (value.kind) {
     case Kind::tensor:
-      return fmt::format("{{\"shape\": [{}], \"dtype\": \"{}\", \"sha256\": \"{}\"}}", fmt::join(value.tensor.sizes, ", "), dtype_row(value.tensor.dtype).name, digest(value.tensor, engine));
+      return fmt::format("{{\"shape\": [{}], \"dtype\": \"{}\", \"sha256\": \"{}\"}}",
+                         fmt::join(value.tensor.sizes, ", "), dtype_row(value.tensor.dtype).name,
+                         digest(value.tensor, engine));
     case Kind::list: {
       std::vector<std::string> items;
       for (const RunValue& item : value.items) items.push_back(describe(item, engine));
@@ -46,7 +48,8 @@ std::string describe(const RunValue& value, Engine& engine) {
 std::string brief(const RunValue& value) {
   using Kind = RunValue::Kind;
   switch (value.kind) {
-    case Kind::tensor: return fmt::format("{}[{}]", dtype_row(value.tensor.dtype).name, fmt::join(value.tensor.sizes, ", "));
+    case Kind::tensor:
+      return fmt::format("{}[{}]", dtype_row(value.tensor.dtype).name, fmt::join(value.tensor.sizes, ", "));
     case Kind::list: {
       std::vector<std::string> items;
       for (const RunValue& item : value.items) items.push_back(brief(item));
@@ -67,11 +70,13 @@ std::string run_json(const std::string& path, const RunValue& result, Engine& en
   RunValue list;
   if (result.kind != RunValue::Kind::list) list.items.push_back(result);
   list.kind = RunValue::Kind::list;
-  return fmt::format("{{\"graph\": {}, \"outputs\": {}}}", json_string(path), describe(result.kind == RunValue::Kind::list ? result : list, engine));
+  return fmt::format("{{\"graph\": {}, \"outputs\": {}}}", json_string(path),
+                     describe(result.kind == RunValue::Kind::list ? result : list, engine));
 }
 
 void RunTable::add(const std::string& path, const Graph& graph, const RunValue& result, double seconds, Engine&) {
-  rows_.push_back({path, std::to_string(graph.nodes.size() - graph.placeholder_count() - 1), fmt::format("{:.2f}", seconds * 1e3), brief(result)});
+  rows_.push_back({path, std::to_string(graph.nodes.size() - graph.placeholder_count() - 1),
+                   fmt::format("{:.2f}", seconds * 1e3), brief(result)});
 }
 
 void RunTable::print() const {
@@ -84,7 +89,9 @@ void RunTable::print() const {
     width[1] = std::max(width[1], row.nodes.size());
     width[2] = std::max(width[2], row.time.size());
   }
-  for (const Row& row : rows) fmt::print("{:<{}}  {:>{}}  {:>{}}  {}\n", row.graph, width[0], row.nodes, width[1], row.time, width[2], row.outputs);
+  for (const Row& row : rows)
+    fmt::print("{:<{}}  {:>{}}  {:>{}}  {}\n", row.graph, width[0], row.nodes, width[1], row.time, width[2],
+               row.outputs);
 }
 
 }  // namespace passnet::cli

@@ -1,5 +1,5 @@
-// exec's door: run programs on real tensors. No torch header is seen outside src/exec/aten, which is a shared library of
-// its own: commands that only read graphs never load libtorch (0.4 s).
+// exec's door: run programs on real tensors. No torch header is seen outside src/exec/aten, which is a shared library
+// of its own: commands that only read graphs never load libtorch (0.4 s).
 #pragma once
 
 #include <cstdint>

@@ -15,10 +15,17 @@ Result<Engine*> load() {
   const std::string path = (code ? std::filesystem::path(".") : self.parent_path()) / "libpassnet_exec.so";
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr)
-    return Error{Code::environment, {}, fmt::format("cannot load the execution engine: {}", ::dlerror()), {"it needs libtorch from the project's virtual environment: run 'make setup build'"}};
+    return Error{Code::environment,
+                 {},
+                 fmt::format("cannot load the execution engine: {}", ::dlerror()),
+                 {"it needs libtorch from the project's virtual environment: run 'make setup build'"}};
   using Entry = Engine* (*)();
   const auto entry = reinterpret_cast<Entry>(::dlsym(library, "passnet_engine"));
-  if (entry == nullptr) return Error{Code::environment, {}, fmt::format("{} is not an execution engine of this version", path), {"run 'make build'"}};
+  if (entry == nullptr)
+    return Error{Code::environment,
+                 {},
+                 fmt::format("{} is not an execution engine of this version", path),
+                 {"run 'make build'"}};
   return entry();
 }
 

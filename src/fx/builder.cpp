@@ -54,7 +54,8 @@ bool is_builtin(std::string_view name) {
 
 class Builder {
  public:
-  Builder(const py::Module& module, const ImportScope& scope, BuildOptions options) : module_(module), scope_(scope), options_(options) {
+  Builder(const py::Module& module, const ImportScope& scope, BuildOptions options)
+      : module_(module), scope_(scope), options_(options) {
     graph_.file = module.file();
   }
 
@@ -66,7 +67,9 @@ class Builder {
       if (done_) error(Code::unsupported, s->place, "a statement after 'return'", "end the function with its return");
       statement(*s);
     }
-    if (!done_) error(Code::graph, function.place, fmt::format("'{}' has no return", function.name), "end the function with 'return (value,)'");
+    if (!done_)
+      error(Code::graph, function.place, fmt::format("'{}' has no return", function.name),
+            "end the function with 'return (value,)'");
     name_the_rest();
     return std::move(graph_);
   }
@@ -83,14 +86,16 @@ class Builder {
     fail(std::move(e));
   }
   [[noreturn]] void not_straight(py::Place place, std::string_view what) const {
-    error(Code::unsupported, place, fmt::format("{} in a graph", what), "a graph is straight-line: assignments of calls, then one return");
+    error(Code::unsupported, place, fmt::format("{} in a graph", what),
+          "a graph is straight-line: assignments of calls, then one return");
   }
 
   // ---- statements
   void parameters(const py::Stmt& function) {
     bool first = true;
     for (const py::Parameter& p : function.parameters) {
-      if (p.kind != py::ParameterKind::normal) error(Code::unsupported, p.place, "a starred parameter in a graph", "name every input");
+      if (p.kind != py::ParameterKind::normal)
+        error(Code::unsupported, p.place, "a starred parameter in a graph", "name every input");
       if (std::exchange(first, false) && options_.skip_self && p.name == "self") continue;
       Node node;
       node.kind = NodeKind::placeholder;
@@ -169,22 +174,29 @@ class Builder {
       case py::ExprKind::subscript: {
         Value object = value(*target.items[0]);
         Value index = value(*target.items[1]);
-        if (!object.is_node()) error(Code::graph, target.place, "items of a literal cannot be assigned", "assign to an item of a tensor");
+        if (!object.is_node())
+          error(Code::graph, target.place, "items of a literal cannot be assigned", "assign to an item of a tensor");
         call("operator.setitem", target.place, {std::move(object), std::move(index), v});
         return;
       }
       case py::ExprKind::tuple:
       case py::ExprKind::list:
         if (v.is_sequence() && v.items.size() != target.items.size())
-          error(Code::graph, target.place, fmt::format("{} values for {} targets", v.items.size(), target.items.size()));
+          error(Code::graph, target.place,
+                fmt::format("{} values for {} targets", v.items.size(), target.items.size()));
         for (std::size_t i = 0; i < target.items.size(); ++i) {
           const py::Expr& item = *target.items[i];
-          if (item.kind == py::ExprKind::starred) error(Code::unsupported, item.place, "a starred target in a graph", "index the value: x[0], x[1]");
-          if (v.is_sequence()) assign(item, v.items[i]);
-          else assign(item, Value::ref(call("operator.getitem", item.place, {v, Value::of(static_cast<std::int64_t>(i))})));
+          if (item.kind == py::ExprKind::starred)
+            error(Code::unsupported, item.place, "a starred target in a graph", "index the value: x[0], x[1]");
+          if (v.is_sequence())
+            assign(item, v.items[i]);
+          else
+            assign(item,
+                   Value::ref(call("operator.getitem", item.place, {v, Value::of(static_cast<std::int64_t>(i))})));
         }
         return;
-      default: error(Code::unsupported, target.place, "assignment to an attribute in a graph", "assign to a name or an item");
+      default:
+        error(Code::unsupported, target.place, "assignment to an attribute in a graph", "assign to a name or an item");
     }
   }
 
@@ -241,10 +253,13 @@ class Builder {
       case py::ExprKind::unary: return unary(e);
       case py::ExprKind::binary: return binary(e.op, e);
       case py::ExprKind::compare:
-        if (e.ops.size() != 1) error(Code::unsupported, e.place, "a chained comparison in a graph", "write one comparison a statement");
+        if (e.ops.size() != 1)
+          error(Code::unsupported, e.place, "a chained comparison in a graph", "write one comparison a statement");
         return binary(e.ops[0], e);
       case py::ExprKind::call: return written_call(e);
-      default: error(Code::unsupported, e.place, fmt::format("'{}' in a graph", py::print(e).substr(0, 60)), "write calls, operators, indexing and literals");
+      default:
+        error(Code::unsupported, e.place, fmt::format("'{}' in a graph", py::print(e).substr(0, 60)),
+              "write calls, operators, indexing and literals");
     }
   }
 
@@ -252,7 +267,8 @@ class Builder {
     std::vector<Value> items;
     items.reserve(e.items.size());
     for (const py::Expr* item : e.items) {
-      if (item->kind == py::ExprKind::starred) error(Code::unsupported, item->place, "a starred item in a graph", "write the items out");
+      if (item->kind == py::ExprKind::starred)
+        error(Code::unsupported, item->place, "a starred item in a graph", "write the items out");
       items.push_back(value(*item));
     }
     return Value::sequence(kind, std::move(items));
@@ -262,7 +278,8 @@ class Builder {
     const auto it = names_.find(e.text);
     if (it != names_.end()) {
       if (it->second.cleared_at != 0)
-        error(Code::name, e.place, fmt::format("'{}' was cleared in line {}", e.text, it->second.cleared_at), "use it before its 'x = None'");
+        error(Code::name, e.place, fmt::format("'{}' was cleared in line {}", e.text, it->second.cleared_at),
+              "use it before its 'x = None'");
       return it->second.value;
     }
     const std::string path = scope_.resolve(e);
@@ -271,11 +288,13 @@ class Builder {
       if (auto found = options_.constant(e.text)) return *found;
     if (e.text == "Ellipsis") return Value::ellipsis();
     if (e.text == "inf" || e.text == "nan") return Value::of(e.text == "inf" ? HUGE_VAL : std::nan(""));
-    if (e.text == "float" || e.text == "int" || e.text == "bool") return Value::constant("builtins." + std::string(e.text));
+    if (e.text == "float" || e.text == "int" || e.text == "bool")
+      return Value::constant("builtins." + std::string(e.text));
     std::vector<std::string_view> known;
     for (const auto& [known_name, bound] : names_) known.push_back(known_name);
     const auto nearest = text_nearest(e.text, known, 1);
-    error(Code::name, e.place, fmt::format("'{}' is not defined", e.text), nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest[0]));
+    error(Code::name, e.place, fmt::format("'{}' is not defined", e.text),
+          nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest[0]));
   }
 
   // A dotted path that is not called: a dtype, a layout, a number of math or torch.
@@ -320,7 +339,8 @@ class Builder {
     Value right = value(*e.items[1]);
     if (!has_node(left) && !has_node(right))
       if (auto folded = fold_binary(op, left, right)) return *folded;
-    return Value::ref(call(fmt::format("operator.{}", operator_name(op)), e.place, {std::move(left), std::move(right)}));
+    return Value::ref(
+        call(fmt::format("operator.{}", operator_name(op)), e.place, {std::move(left), std::move(right)}));
   }
 
   Value written_call(const py::Expr& e) {
@@ -328,19 +348,26 @@ class Builder {
     const bool local = is_local(callee);
     std::string path = local ? std::string() : scope_.resolve(callee);
     if (path.empty() && callee.kind == py::ExprKind::name) {
-      if (is_builtin(callee.text)) path = "builtins." + std::string(callee.text);
-      else if (callee.text == "slice" || callee.text == "getattr" || callee.text == "device") path = callee.text;
-      else error(Code::name, callee.place, fmt::format("'{}' is not defined", callee.text), "a graph calls torch.*, operator.* and methods");
+      if (is_builtin(callee.text))
+        path = "builtins." + std::string(callee.text);
+      else if (callee.text == "slice" || callee.text == "getattr" || callee.text == "device")
+        path = callee.text;
+      else
+        error(Code::name, callee.place, fmt::format("'{}' is not defined", callee.text),
+              "a graph calls torch.*, operator.* and methods");
     }
     std::vector<Value> args;
     if (path.empty()) {
       if (callee.kind != py::ExprKind::attribute) not_straight(callee.place, "this call");
       Value object = value(*callee.items[0]);
-      if (object.kind == ValueKind::constant) path = object.text + "." + std::string(callee.text);  // an alias of torch.f
-      else args.push_back(std::move(object));
+      if (object.kind == ValueKind::constant)
+        path = object.text + "." + std::string(callee.text);  // an alias of torch.f
+      else
+        args.push_back(std::move(object));
     }
     for (const py::Expr* item : e.items.subspan(1)) {
-      if (item->kind == py::ExprKind::starred) error(Code::unsupported, item->place, "a starred argument in a graph", "write the arguments out");
+      if (item->kind == py::ExprKind::starred)
+        error(Code::unsupported, item->place, "a starred argument in a graph", "write the arguments out");
       args.push_back(value(*item));
     }
     std::vector<Kwarg> kwargs;
@@ -348,15 +375,19 @@ class Builder {
       if (k.name.empty()) error(Code::unsupported, k.place, "'**' in a graph", "write the keywords out");
       kwargs.push_back({std::string(k.name), value(*k.value)});
     }
-    if (path.empty()) return Value::ref(call(std::string(callee.text), e.place, std::move(args), std::move(kwargs), NodeKind::call_method));
+    if (path.empty())
+      return Value::ref(
+          call(std::string(callee.text), e.place, std::move(args), std::move(kwargs), NodeKind::call_method));
     if (auto v = literal_call(path, e, args, kwargs)) return *v;
     return Value::ref(call(std::move(path), e.place, std::move(args), std::move(kwargs)));
   }
 
   // slice(...), float('inf'), device(...): calls that spell a literal.
-  std::optional<Value> literal_call(const std::string& path, const py::Expr& e, const std::vector<Value>& args, const std::vector<Kwarg>& kwargs) const {
+  std::optional<Value> literal_call(const std::string& path, const py::Expr& e, const std::vector<Value>& args,
+                                    const std::vector<Kwarg>& kwargs) const {
     if (path == "slice") {
-      if (args.empty() || args.size() > 3 || !kwargs.empty()) error(Code::argument, e.place, "slice takes one to three positional arguments");
+      if (args.empty() || args.size() > 3 || !kwargs.empty())
+        error(Code::argument, e.place, "slice takes one to three positional arguments");
       std::vector<Value> items = args.size() == 1 ? std::vector<Value>{Value::none(), args[0]} : args;
       items.resize(3);
       return Value::sequence(ValueKind::slice, std::move(items));
@@ -367,20 +398,24 @@ class Builder {
       const std::string_view word = minus || t.starts_with('+') ? t.substr(1) : t;
       if (word == "inf" || word == "Infinity" || word == "infinity") return Value::of(minus ? -HUGE_VAL : HUGE_VAL);
       if (word == "nan") return Value::of(std::nan(""));
-      error(Code::argument, e.place, fmt::format("float({}) is no number we know", python_string(t)), "write the number, float('inf') or float('nan')");
+      error(Code::argument, e.place, fmt::format("float({}) is no number we know", python_string(t)),
+            "write the number, float('inf') or float('nan')");
     }
-    if (path == "builtins.float" && args.size() == 1 && args[0].is_number()) return Value::of(args[0].kind == ValueKind::real ? args[0].real : static_cast<double>(args[0].integer));
+    if (path == "builtins.float" && args.size() == 1 && args[0].is_number())
+      return Value::of(args[0].kind == ValueKind::real ? args[0].real : static_cast<double>(args[0].integer));
     if (path == "torch.device" || path == "device") return device(e, args, kwargs);
     return std::nullopt;
   }
 
   Value device(const py::Expr& e, std::vector<Value> args, const std::vector<Kwarg>& kwargs) const {
     for (const Kwarg& k : kwargs) {
-      if (k.name != "type" && k.name != "index") error(Code::argument, e.place, fmt::format("device() has no keyword '{}'", k.name));
+      if (k.name != "type" && k.name != "index")
+        error(Code::argument, e.place, fmt::format("device() has no keyword '{}'", k.name));
       args.resize(std::max<std::size_t>(args.size(), k.name == "type" ? 1 : 2));
       args[k.name == "type" ? 0 : 1] = k.value;
     }
-    if (args.empty() || args.size() > 2 || args[0].kind != ValueKind::string) error(Code::argument, e.place, "device() takes a type such as 'cpu' and an index");
+    if (args.empty() || args.size() > 2 || args[0].kind != ValueKind::string)
+      error(Code::argument, e.place, "device() takes a type such as 'cpu' and an index");
     std::string type = args[0].text;
     std::int64_t index = args.size() == 2 && args[1].kind == ValueKind::integer ? args[1].integer : -1;
     if (const auto colon = type.find(':'); colon != std::string::npos) {
@@ -403,7 +438,8 @@ class Builder {
     return static_cast<NodeId>(graph_.nodes.size() - 1);
   }
 
-  NodeId call(std::string target, py::Place place, std::vector<Value> args, std::vector<Kwarg> kwargs = {}, NodeKind kind = NodeKind::call_function) {
+  NodeId call(std::string target, py::Place place, std::vector<Value> args, std::vector<Kwarg> kwargs = {},
+              NodeKind kind = NodeKind::call_function) {
     Node node;
     node.kind = kind;
     node.target = std::move(target);
@@ -442,7 +478,8 @@ class Builder {
 
 }  // namespace
 
-Result<Graph> build_graph(const py::Module& module, const py::Stmt& function, const ImportScope& scope, BuildOptions options) {
+Result<Graph> build_graph(const py::Module& module, const py::Stmt& function, const ImportScope& scope,
+                          BuildOptions options) {
   return guarded([&] { return Builder(module, scope, options).run(function); });
 }
 

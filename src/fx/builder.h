@@ -17,6 +17,7 @@ struct BuildOptions {
   std::function<std::optional<Value>(std::string_view)> constant = nullptr;
 };
 
-Result<Graph> build_graph(const py::Module& module, const py::Stmt& function, const ImportScope& scope, BuildOptions options = {});
+Result<Graph> build_graph(const py::Module& module, const py::Stmt& function, const ImportScope& scope,
+                          BuildOptions options = {});
 
 }  // namespace passnet

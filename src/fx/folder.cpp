@@ -20,18 +20,26 @@ const py::Stmt& find_forward(const py::Module& module) {
     if (s->kind == py::StmtKind::class_ && s->name == "GraphModule") cls = s;
   }
   if (cls == nullptr)
-    fail({Code::graph, {module.file(), 0, 0, {}}, "no 'class GraphModule'", {"model.py holds one class GraphModule(torch.nn.Module) with a forward"}});
+    fail({Code::graph,
+          {module.file(), 0, 0, {}},
+          "no 'class GraphModule'",
+          {"model.py holds one class GraphModule(torch.nn.Module) with a forward"}});
   const py::Stmt* forward = nullptr;
   for (const py::Stmt* s : cls->body) {
-    if (s->kind == py::StmtKind::function && s->name == "forward") forward = s;
+    if (s->kind == py::StmtKind::function && s->name == "forward")
+      forward = s;
     else if (s->kind == py::StmtKind::function)
-      fail({Code::unsupported, module.where(s->place), fmt::format("method '{}' of GraphModule", s->name), {"a graph has a forward and nothing else; weights are its parameters"}});
+      fail({Code::unsupported,
+            module.where(s->place),
+            fmt::format("method '{}' of GraphModule", s->name),
+            {"a graph has a forward and nothing else; weights are its parameters"}});
   }
   if (forward == nullptr) fail({Code::graph, module.where(cls->place), "GraphModule has no forward", {}});
   return *forward;
 }
 
-// The metas' order of precedence is the original's: a later file, and a later class, replaces an earlier one of that name.
+// The metas' order of precedence is the original's: a later file, and a later class, replaces an earlier one of that
+// name.
 void bind_inputs(GraphFolder& folder) {
   std::unordered_map<std::string_view, std::int32_t> by_name;
   for (std::size_t i = 0; i < folder.metas.size(); ++i) by_name[folder.metas[i].name] = static_cast<std::int32_t>(i);
@@ -42,8 +50,11 @@ void bind_inputs(GraphFolder& folder) {
       std::vector<std::string_view> known;
       for (const auto& [name, index] : by_name) known.push_back(name);
       const auto nearest = text_nearest(node.name, known, 1);
-      fail({Code::meta, where_in_file(folder.graph.file, node.line, node.column), fmt::format("no meta for input '{}'", node.name),
-            {nearest.empty() ? "weight_meta.py or input_meta.py needs a class with this name" : fmt::format("there is one for '{}'", nearest[0])}});
+      fail({Code::meta,
+            where_in_file(folder.graph.file, node.line, node.column),
+            fmt::format("no meta for input '{}'", node.name),
+            {nearest.empty() ? "weight_meta.py or input_meta.py needs a class with this name"
+                             : fmt::format("there is one for '{}'", nearest[0])}});
     }
     folder.inputs.push_back(it->second);
   }

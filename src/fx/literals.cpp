@@ -24,7 +24,8 @@ double floor_mod(double a, double b) {
 double floor_div(double a, double b) {
   const double r = std::fmod(a, b);
   const double quotient = (a - r) / b - (r != 0 && (r < 0) != (b < 0) ? 1 : 0);
-  return quotient == 0 ? std::copysign(0.0, a / b) : std::floor(quotient) + (quotient - std::floor(quotient) > 0.5 ? 1 : 0);
+  return quotient == 0 ? std::copysign(0.0, a / b)
+                       : std::floor(quotient) + (quotient - std::floor(quotient) > 0.5 ? 1 : 0);
 }
 
 // Integers as Python has them, where the result fits; nullopt where it does not, or is no integer.
@@ -40,10 +41,15 @@ std::optional<Value> fold_integers(py::Op op, std::int64_t a, std::int64_t b) {
     case py::Op::bit_and: return Value::of(a & b);
     case py::Op::bit_or: return Value::of(a | b);
     case py::Op::bit_xor: return Value::of(a ^ b);
-    case py::Op::shift_right: return b < 0 ? std::nullopt : std::optional(Value::of(a >> std::min<std::int64_t>(b, 63)));
-    case py::Op::shift_left: return b < 0 || b > 62 || __builtin_mul_overflow(a, std::int64_t{1} << b, &out) ? std::nullopt : std::optional(Value::of(out));
+    case py::Op::shift_right:
+      return b < 0 ? std::nullopt : std::optional(Value::of(a >> std::min<std::int64_t>(b, 63)));
+    case py::Op::shift_left:
+      return b < 0 || b > 62 || __builtin_mul_overflow(a, std::int64_t{1} << b, &out) ? std::nullopt
+                                                                                      : std::optional(Value::of(out));
     case py::Op::pow: {
-      if (b < 0) return a == 0 ? std::nullopt : std::optional(Value::of(std::pow(static_cast<double>(a), static_cast<double>(b))));
+      if (b < 0)
+        return a == 0 ? std::nullopt
+                      : std::optional(Value::of(std::pow(static_cast<double>(a), static_cast<double>(b))));
       out = 1;
       if (b > 64 && a != 0 && a != 1 && a != -1) return std::nullopt;
       for (std::int64_t i = 0, n = b > 64 ? b % 2 + 2 : b; i < n; ++i)
@@ -96,18 +102,21 @@ std::optional<Value> fold_binary(py::Op op, const Value& a, const Value& b) {
   }
   if (op == py::Op::mul && a.is_sequence() && b.kind == ValueKind::integer) {
     constexpr std::int64_t kLongest = 4096;
-    if (b.integer > kLongest || (b.integer > 0 && a.items.size() > static_cast<std::size_t>(kLongest / b.integer))) return std::nullopt;
+    if (b.integer > kLongest || (b.integer > 0 && a.items.size() > static_cast<std::size_t>(kLongest / b.integer)))
+      return std::nullopt;
     Value out = Value::sequence(a.kind, {});
     for (std::int64_t i = 0; i < b.integer; ++i) out.items.insert(out.items.end(), a.items.begin(), a.items.end());
     return out;
   }
   if (!a.is_number() || !b.is_number()) return std::nullopt;
   const bool bits = op == py::Op::bit_and || op == py::Op::bit_or || op == py::Op::bit_xor;
-  if (bits && a.kind == ValueKind::boolean && b.kind == ValueKind::boolean) return Value::boolean(fold_integers(op, a.integer, b.integer)->integer != 0);
+  if (bits && a.kind == ValueKind::boolean && b.kind == ValueKind::boolean)
+    return Value::boolean(fold_integers(op, a.integer, b.integer)->integer != 0);
   if (is_integer(a) && is_integer(b) && op != py::Op::div) {
     auto out = fold_integers(op, a.integer, b.integer);
     const bool bitwise = op == py::Op::bit_and || op == py::Op::bit_or || op == py::Op::bit_xor;
-    if (out && bitwise && a.kind == ValueKind::boolean && b.kind == ValueKind::boolean) return Value::boolean(out->integer != 0);
+    if (out && bitwise && a.kind == ValueKind::boolean && b.kind == ValueKind::boolean)
+      return Value::boolean(out->integer != 0);
     return out;
   }
   return fold_reals(op, as_real(a), as_real(b));

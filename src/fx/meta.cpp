@@ -33,27 +33,40 @@ class MetaReader {
         error(s->place, "a tensor meta holds only 'field = literal' lines");
       const std::string_view field = s->targets[0]->text;
       const py::Expr& v = *s->value;
-      if (field == "name") meta.name = text(v, field);
-      else if (field == "original_name") meta.original_name = v.kind == py::ExprKind::none ? std::string() : text(v, field);
-      else if (field == "shape") shape(v, meta), has_shape = true;
-      else if (field == "dtype") dtype(v, meta), has_dtype = true;
-      else if (field == "device") meta.device = v.kind == py::ExprKind::none ? std::string() : text(v, field);
-      else if (field == "mean") meta.mean = real_number(v, field);
-      else if (field == "std") meta.std = real_number(v, field);
-      else if (field == "min_val") meta.min_val = number(v, field);
-      else if (field == "max_val") meta.max_val = number(v, field);
-      else if (field == "data" && v.kind != py::ExprKind::none) meta.data = data(v);
+      if (field == "name")
+        meta.name = text(v, field);
+      else if (field == "original_name")
+        meta.original_name = v.kind == py::ExprKind::none ? std::string() : text(v, field);
+      else if (field == "shape")
+        shape(v, meta), has_shape = true;
+      else if (field == "dtype")
+        dtype(v, meta), has_dtype = true;
+      else if (field == "device")
+        meta.device = v.kind == py::ExprKind::none ? std::string() : text(v, field);
+      else if (field == "mean")
+        meta.mean = real_number(v, field);
+      else if (field == "std")
+        meta.std = real_number(v, field);
+      else if (field == "min_val")
+        meta.min_val = number(v, field);
+      else if (field == "max_val")
+        meta.max_val = number(v, field);
+      else if (field == "data" && v.kind != py::ExprKind::none)
+        meta.data = data(v);
     }
     if (meta.name.empty()) meta.name = cls.name;
     if (!has_shape) error(cls.place, fmt::format("'{}' has no shape", meta.name));
     if (!has_dtype) error(cls.place, fmt::format("'{}' has no dtype", meta.name));
     if (meta.data && meta.data->size() != meta.element_count())
-      error(cls.place, fmt::format("'{}' has {} data values, but its shape {} holds {}", meta.name, meta.data->size(), shape_text(meta), meta.element_count()));
+      error(cls.place, fmt::format("'{}' has {} data values, but its shape {} holds {}", meta.name, meta.data->size(),
+                                   shape_text(meta), meta.element_count()));
     return meta;
   }
 
  private:
-  [[noreturn]] void error(py::Place place, std::string message) const { fail({Code::meta, module_.where(place), std::move(message), {}}); }
+  [[noreturn]] void error(py::Place place, std::string message) const {
+    fail({Code::meta, module_.where(place), std::move(message), {}});
+  }
 
   static std::string shape_text(const TensorMeta& meta) { return fmt::format("[{}]", fmt::join(meta.shape, ", ")); }
 
@@ -74,8 +87,10 @@ class MetaReader {
     }
     *integral = false;
     if (v.kind == py::ExprKind::real) return minus ? -v.real : v.real;
-    if (v.kind == py::ExprKind::name && (v.text == "inf" || v.text == "nan")) return v.text == "nan" ? std::nan("") : minus ? -HUGE_VAL : HUGE_VAL;
-    if (v.kind == py::ExprKind::call && v.items.size() == 2 && v.items[0]->kind == py::ExprKind::name && v.items[0]->text == "float" && v.items[1]->kind == py::ExprKind::string) {
+    if (v.kind == py::ExprKind::name && (v.text == "inf" || v.text == "nan"))
+      return v.text == "nan" ? std::nan("") : minus ? -HUGE_VAL : HUGE_VAL;
+    if (v.kind == py::ExprKind::call && v.items.size() == 2 && v.items[0]->kind == py::ExprKind::name &&
+        v.items[0]->text == "float" && v.items[1]->kind == py::ExprKind::string) {
       const std::string_view word = v.items[1]->text;
       if (word == "nan") return std::nan("");
       if (word == "inf" || word == "-inf") return (word == "-inf") != minus ? -HUGE_VAL : HUGE_VAL;
@@ -97,12 +112,14 @@ class MetaReader {
   }
 
   void shape(const py::Expr& e, TensorMeta& meta) const {
-    if (e.kind != py::ExprKind::list && e.kind != py::ExprKind::tuple) error(e.place, "'shape' must be a list of sizes");
+    if (e.kind != py::ExprKind::list && e.kind != py::ExprKind::tuple)
+      error(e.place, "'shape' must be a list of sizes");
     std::int64_t elements = 1;
     for (const py::Expr* item : e.items) {
       if (item->kind != py::ExprKind::integer) error(item->place, "a size must be an integer that is not negative");
       meta.shape.push_back(item->integer);
-      if (item->integer != 0 && elements > kElementLimit / item->integer) error(e.place, fmt::format("a tensor of more than {} elements", kElementLimit));
+      if (item->integer != 0 && elements > kElementLimit / item->integer)
+        error(e.place, fmt::format("a tensor of more than {} elements", kElementLimit));
       elements *= item->integer;
     }
   }
@@ -113,8 +130,10 @@ class MetaReader {
     if (!found) {
       std::vector<std::string_view> known;
       for (const DtypeRow& row : kDtypes) known.push_back(row.name);
-      const auto nearest = text_nearest(name.starts_with("torch.") ? std::string_view(name).substr(6) : std::string_view(name), known, 1);
-      error(e.place, fmt::format("unknown dtype '{}'{}", name, nearest.empty() ? "" : fmt::format("; did you mean 'torch.{}'?", nearest[0])));
+      const auto nearest = text_nearest(
+          name.starts_with("torch.") ? std::string_view(name).substr(6) : std::string_view(name), known, 1);
+      error(e.place, fmt::format("unknown dtype '{}'{}", name,
+                                 nearest.empty() ? "" : fmt::format("; did you mean 'torch.{}'?", nearest[0])));
     }
     meta.dtype = *found;
   }
@@ -124,12 +143,15 @@ class MetaReader {
     std::vector<double>& reals = out.reals;
     bool integral = true;
     gather(e, out.integers, reals, integral);
-    if (integral) reals.clear();
-    else out.integers.clear();
+    if (integral)
+      reals.clear();
+    else
+      out.integers.clear();
     return out;
   }
 
-  void gather(const py::Expr& e, std::vector<std::int64_t>& integers, std::vector<double>& reals, bool& all_integral) const {
+  void gather(const py::Expr& e, std::vector<std::int64_t>& integers, std::vector<double>& reals,
+              bool& all_integral) const {
     if (e.kind == py::ExprKind::list || e.kind == py::ExprKind::tuple) {
       reals.reserve(reals.size() + e.items.size());
       for (const py::Expr* item : e.items) gather(*item, integers, reals, all_integral);
@@ -156,8 +178,10 @@ Result<std::vector<TensorMeta>> read_metas(std::string file, std::string source)
     MetaReader reader(*module);
     std::vector<TensorMeta> out;
     for (const py::Stmt* s : module->body()) {
-      if (s->kind == py::StmtKind::class_) out.push_back(reader.read(*s));
-      else if (s->kind != py::StmtKind::import && s->kind != py::StmtKind::import_from && s->kind != py::StmtKind::expression && s->kind != py::StmtKind::pass)
+      if (s->kind == py::StmtKind::class_)
+        out.push_back(reader.read(*s));
+      else if (s->kind != py::StmtKind::import && s->kind != py::StmtKind::import_from &&
+               s->kind != py::StmtKind::expression && s->kind != py::StmtKind::pass)
         fail({Code::meta, module->where(s->place), "a meta file holds only classes", {}});
     }
     return out;
@@ -178,9 +202,12 @@ std::string double_quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto u = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += {'\\', c};
-    else if (u < 0x20 || u == 0x7f) out += fmt::format("\\x{:02x}", u);
-    else out += c;
+    if (c == '"' || c == '\\')
+      out += {'\\', c};
+    else if (u < 0x20 || u == 0x7f)
+      out += fmt::format("\\x{:02x}", u);
+    else
+      out += c;
   }
   return out + '"';
 }
@@ -190,10 +217,13 @@ std::string double_quoted(std::string_view text) {
 std::string print_meta(const TensorMeta& meta) {
   const auto number = [](const MetaNumber& v) { return v.integral ? std::to_string(v.integer) : python_float(v.real); };
   const std::string& original = meta.original_name.empty() ? meta.name : meta.original_name;
-  std::string out = fmt::format("class Program_weight_tensor_meta_{}:\n\tname = {}\n", class_suffix(original), double_quoted(meta.name));
+  std::string out = fmt::format("class Program_weight_tensor_meta_{}:\n\tname = {}\n", class_suffix(original),
+                                double_quoted(meta.name));
   if (!meta.original_name.empty()) out += fmt::format("\toriginal_name = {}\n", double_quoted(meta.original_name));
-  out += fmt::format("\tshape = [{}]\n\tdtype = \"torch.{}\"\n\tdevice = {}\n", fmt::join(meta.shape, ", "), dtype_row(meta.dtype).name, double_quoted(meta.device));
-  out += fmt::format("\tmean = {}\n\tstd = {}\n", meta.mean ? python_float(*meta.mean) : "None", meta.std ? python_float(*meta.std) : "None");
+  out += fmt::format("\tshape = [{}]\n\tdtype = \"torch.{}\"\n\tdevice = {}\n", fmt::join(meta.shape, ", "),
+                     dtype_row(meta.dtype).name, double_quoted(meta.device));
+  out += fmt::format("\tmean = {}\n\tstd = {}\n", meta.mean ? python_float(*meta.mean) : "None",
+                     meta.std ? python_float(*meta.std) : "None");
   if (meta.data) {
     std::vector<std::string> items;
     for (const std::int64_t i : meta.data->integers) items.push_back(std::to_string(i));

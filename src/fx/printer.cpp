@@ -15,16 +15,18 @@ struct Infix {
   std::string_view symbol;
 };
 constexpr Infix kBinary[] = {
-    {"operator.add", "+"},  {"operator.sub", "-"},     {"operator.mul", "*"},  {"operator.truediv", "/"}, {"operator.floordiv", "//"},
-    {"operator.mod", "%"},  {"operator.pow", "**"},    {"operator.matmul", "@"}, {"operator.and_", "&"},  {"operator.or_", "|"},
-    {"operator.xor", "^"},  {"operator.lshift", "<<"}, {"operator.rshift", ">>"}, {"operator.lt", "<"},   {"operator.le", "<="},
-    {"operator.gt", ">"},   {"operator.ge", ">="},     {"operator.eq", "=="},  {"operator.ne", "!="},
+    {"operator.add", "+"},       {"operator.sub", "-"}, {"operator.mul", "*"},  {"operator.truediv", "/"},
+    {"operator.floordiv", "//"}, {"operator.mod", "%"}, {"operator.pow", "**"}, {"operator.matmul", "@"},
+    {"operator.and_", "&"},      {"operator.or_", "|"}, {"operator.xor", "^"},  {"operator.lshift", "<<"},
+    {"operator.rshift", ">>"},   {"operator.lt", "<"},  {"operator.le", "<="},  {"operator.gt", ">"},
+    {"operator.ge", ">="},       {"operator.eq", "=="}, {"operator.ne", "!="},
 };
 constexpr Infix kUnary[] = {{"operator.neg", "-"}, {"operator.invert", "~"}, {"operator.pos", "+"}};
 constexpr Infix kInPlace[] = {
-    {"operator.iadd", "+="}, {"operator.isub", "-="},    {"operator.imul", "*="}, {"operator.itruediv", "/="}, {"operator.ifloordiv", "//="},
-    {"operator.imod", "%="}, {"operator.ipow", "**="},   {"operator.imatmul", "@="}, {"operator.iand", "&="},  {"operator.ior", "|="},
-    {"operator.ixor", "^="}, {"operator.ilshift", "<<="}, {"operator.irshift", ">>="},
+    {"operator.iadd", "+="},       {"operator.isub", "-="}, {"operator.imul", "*="},  {"operator.itruediv", "/="},
+    {"operator.ifloordiv", "//="}, {"operator.imod", "%="}, {"operator.ipow", "**="}, {"operator.imatmul", "@="},
+    {"operator.iand", "&="},       {"operator.ior", "|="},  {"operator.ixor", "^="},  {"operator.ilshift", "<<="},
+    {"operator.irshift", ">>="},
 };
 
 template <std::size_t N>
@@ -36,22 +38,27 @@ std::string_view find(const Infix (&rows)[N], std::string_view target) {
 
 // What the printed text itself says by these names: a variable of such a name is printed as name_1.
 constexpr const char* kReserved[] = {
-    "self", "torch", "operator", "math", "device", "inf", "nan", "slice", "getattr", "Ellipsis",                // ours
-    "len", "int", "float", "bool", "max", "min", "abs", "sum",                                                  // builtins
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
-    "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try",
-    "while", "with", "yield",
+    "self",     "torch",  "operator", "math", "device", "inf",      "nan",     "slice", "getattr", "Ellipsis",  // ours
+    "len",      "int",    "float",    "bool", "max",    "min",      "abs",     "sum",  // builtins
+    "False",    "None",   "True",     "and",  "as",     "assert",   "async",   "await", "break",   "class",
+    "continue", "def",    "del",      "elif", "else",   "except",   "finally", "for",   "from",    "global",
+    "if",       "import", "in",       "is",   "lambda", "nonlocal", "not",     "or",    "pass",    "raise",
+    "return",   "try",    "while",    "with", "yield",
 };
 
 class ModelPrinter {
  public:
-  ModelPrinter(const Graph& graph, PrintStyle style) : graph_(graph), raw_(style == PrintStyle::raw), last_use_(graph_last_uses(graph)) {}
+  ModelPrinter(const Graph& graph, PrintStyle style)
+      : graph_(graph), raw_(style == PrintStyle::raw), last_use_(graph_last_uses(graph)) {}
 
   std::string run() {
     choose_names();
     std::string body;
-    for (NodeId id = static_cast<NodeId>(graph_.placeholder_count()); id < static_cast<NodeId>(graph_.nodes.size()); ++id) line(id, body);
-    const std::string module = raw_ ? "class GraphModule(torch.nn.Module):\n    \n    \n    \n" : "class GraphModule(torch.nn.Module):\n\n";
+    for (NodeId id = static_cast<NodeId>(graph_.placeholder_count()); id < static_cast<NodeId>(graph_.nodes.size());
+         ++id)
+      line(id, body);
+    const std::string module =
+        raw_ ? "class GraphModule(torch.nn.Module):\n    \n    \n    \n" : "class GraphModule(torch.nn.Module):\n\n";
     std::string out = "import torch\n" + imports() + "\n" + module + "    def forward(self";
     for (std::size_t i = 0, inputs = graph_.placeholder_count(); i < inputs; ++i) {
       const Node& node = graph_.nodes[i];
@@ -62,8 +69,8 @@ class ModelPrinter {
   }
 
  private:
-  // A variable for every node: its name, or name_1, name_2 where an earlier node or the printed text itself has that name. An in-place result may
-  // keep the name of what it changed.
+  // A variable for every node: its name, or name_1, name_2 where an earlier node or the printed text itself has that
+  // name. An in-place result may keep the name of what it changed.
   void choose_names() {
     std::unordered_set<std::string> taken(std::begin(kReserved), std::end(kReserved));
     for (const Node& node : graph_.nodes)
@@ -85,13 +92,15 @@ class ModelPrinter {
   // `x += y` can be written so: x is a variable and nobody uses the old node later.
   bool augments(NodeId id) const {
     const Node& node = graph_.nodes[id];
-    return node_is_in_place(node) && node.args.size() == 2 && node.args[0].is_node() && last_use_[node.args[0].node] == id && node.kwargs.empty();
+    return node_is_in_place(node) && node.args.size() == 2 && node.args[0].is_node() &&
+           last_use_[node.args[0].node] == id && node.kwargs.empty();
   }
 
   std::string text(const Value& value) {
     if (value.kind == ValueKind::device) device_ = true;
     if (value.kind == ValueKind::constant) uses(value.text);
-    if (value.kind == ValueKind::real && (value.real > 1.7976931348623157e308 || value.real < -1.7976931348623157e308)) inf_ = true;
+    if (value.kind == ValueKind::real && (value.real > 1.7976931348623157e308 || value.real < -1.7976931348623157e308))
+      inf_ = true;
     if (value.kind == ValueKind::real && value.real != value.real) nan_ = true;
     for (const Value& item : value.items) text(item);  // only for the imports
     return value_text(value, [&](NodeId id) { return variables_[id]; });
@@ -109,7 +118,8 @@ class ModelPrinter {
   static std::string root_of(const std::string& path) { return path.substr(0, path.find('.')); }
   // Notes the module that a dotted path needs.
   void uses(const std::string& path) {
-    if (path.find('.') != std::string::npos && !path.starts_with("torch.") && !path.starts_with("builtins.")) modules_.insert(root_of(path));
+    if (path.find('.') != std::string::npos && !path.starts_with("torch.") && !path.starts_with("builtins."))
+      modules_.insert(root_of(path));
   }
 
   void line(NodeId id, std::string& out) {
@@ -132,8 +142,10 @@ class ModelPrinter {
     }
     if (const std::string clears = dead_names(id); !clears.empty()) statements.push_back(clears);
     for (std::size_t i = 0; i < statements.size(); ++i) {
-      if (!raw_) out += "        " + statements[i] + "\n";
-      else out += (i == 0 ? "        " : ";  ") + statements[i];
+      if (!raw_)
+        out += "        " + statements[i] + "\n";
+      else
+        out += (i == 0 ? "        " : ";  ") + statements[i];
     }
     if (raw_) out += "\n";
   }
@@ -174,11 +186,14 @@ class ModelPrinter {
           const std::string left = symbol == "**" || !args[0].is_number() ? operand(args[0]) : text(args[0]);
           return fmt::format("{} {} {}", left, symbol, text(args[1]));
         }
-        if (node.target == "operator.getitem" && args[0].is_node()) return fmt::format("{}[{}]", text(args[0]), index(args[1]));
-        if (node.target == "getattr" && args[0].is_node() && args[1].kind == ValueKind::string) return fmt::format("{}.{}", text(args[0]), args[1].text);
+        if (node.target == "operator.getitem" && args[0].is_node())
+          return fmt::format("{}[{}]", text(args[0]), index(args[1]));
+        if (node.target == "getattr" && args[0].is_node() && args[1].kind == ValueKind::string)
+          return fmt::format("{}.{}", text(args[0]), args[1].text);
       }
       if (args.size() == 1)
-        if (const auto symbol = find(kUnary, node.target); !symbol.empty() && args[0].is_node()) return fmt::format("{}{}", symbol, text(args[0]));
+        if (const auto symbol = find(kUnary, node.target); !symbol.empty() && args[0].is_node())
+          return fmt::format("{}{}", symbol, text(args[0]));
     }
     std::size_t first = 0;
     std::string out;
@@ -191,7 +206,8 @@ class ModelPrinter {
     }
     const char* comma = "";
     for (std::size_t i = first; i < args.size(); ++i) out += std::exchange(comma, ", ") + text(args[i]);
-    for (const Kwarg& k : node.kwargs) out += std::exchange(comma, ", ") + k.name + (raw_ ? " = " : "=") + text(k.value);
+    for (const Kwarg& k : node.kwargs)
+      out += std::exchange(comma, ", ") + k.name + (raw_ ? " = " : "=") + text(k.value);
     return out + ")";
   }
 

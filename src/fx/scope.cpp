@@ -5,7 +5,8 @@ namespace passnet {
 void ImportScope::add(const py::Stmt& statement) {
   if (statement.kind == py::StmtKind::import) {
     for (const py::Alias& alias : statement.aliases) {
-      if (!alias.as.empty()) names_[alias.as] = alias.name;
+      if (!alias.as.empty())
+        names_[alias.as] = alias.name;
       else {
         const std::string_view root = alias.name.substr(0, alias.name.find('.'));
         names_[root] = root;

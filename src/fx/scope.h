@@ -1,4 +1,5 @@
-// What a module's import lines make of a name: `F.relu` under `import torch.nn.functional as F` is torch.nn.functional.relu.
+// What a module's import lines make of a name: `F.relu` under `import torch.nn.functional as F` is
+// torch.nn.functional.relu.
 #pragma once
 
 #include <string>

@@ -90,11 +90,13 @@ std::vector<NodeId> graph_last_uses(const Graph& graph) {
   return last;
 }
 
-bool node_is_effect(const Node& node) { return node.kind == NodeKind::call_function && node.target == "operator.setitem"; }
+bool node_is_effect(const Node& node) {
+  return node.kind == NodeKind::call_function && node.target == "operator.setitem";
+}
 
 bool node_is_in_place(const Node& node) {
   if (node.kind != NodeKind::call_function || !node.target.starts_with("operator.i")) return false;
-  constexpr std::string_view kNames[] = {"iadd",    "isub", "imul", "itruediv", "ifloordiv", "imod",    "ipow",
+  constexpr std::string_view kNames[] = {"iadd",    "isub", "imul", "itruediv", "ifloordiv", "imod",   "ipow",
                                          "imatmul", "iand", "ior",  "ixor",     "ilshift",   "irshift"};
   const std::string_view name = std::string_view(node.target).substr(9);
   for (const std::string_view known : kNames)
@@ -108,7 +110,8 @@ bool is_identifier(std::string_view name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
   for (const char c : name) {
     const auto u = static_cast<unsigned char>(c);
-    if (!(u >= 0x80 || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) return false;
+    if (!(u >= 0x80 || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
+      return false;
   }
   return true;
 }
@@ -126,21 +129,27 @@ Result<std::monostate> graph_verify(const Graph& graph) {
     for (NodeId id = 0; id < static_cast<NodeId>(graph.nodes.size()); ++id) {
       const Node& node = graph.nodes[id];
       const bool last = id + 1 == static_cast<NodeId>(graph.nodes.size());
-      if (node.kind == NodeKind::placeholder && calls) wrong(node, fmt::format("placeholder '{}' after a call", node.name));
+      if (node.kind == NodeKind::placeholder && calls)
+        wrong(node, fmt::format("placeholder '{}' after a call", node.name));
       if (node.kind == NodeKind::output && !last) wrong(node, "an output before the end");
       calls |= node.kind != NodeKind::placeholder;
-      if (node.kind != NodeKind::output && !is_identifier(node.name)) wrong(node, fmt::format("'{}' is no name", node.name));
+      if (node.kind != NodeKind::output && !is_identifier(node.name))
+        wrong(node, fmt::format("'{}' is no name", node.name));
       if ((node.kind == NodeKind::call_function || node.kind == NodeKind::call_method) && node.target.empty())
         wrong(node, "a call without a target");
-      if (node.kind == NodeKind::call_method && node.args.empty()) wrong(node, fmt::format(".{} without an object", node.target));
+      if (node.kind == NodeKind::call_method && node.args.empty())
+        wrong(node, fmt::format(".{} without an object", node.target));
       if (node.kind == NodeKind::output && node.args.size() != 1) wrong(node, "an output has one value");
       node_inputs(node, [&](NodeId used) {
-        if (used < 0 || used >= id) wrong(node, fmt::format("'{}' uses a node that is not defined before it", node.name));
-        if (node_is_effect(graph.nodes[used])) wrong(node, fmt::format("'{}' uses the result of an item assignment, which has none", node.name));
+        if (used < 0 || used >= id)
+          wrong(node, fmt::format("'{}' uses a node that is not defined before it", node.name));
+        if (node_is_effect(graph.nodes[used]))
+          wrong(node, fmt::format("'{}' uses the result of an item assignment, which has none", node.name));
       });
       for (std::size_t i = 0; i < node.kwargs.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
-          if (node.kwargs[i].name == node.kwargs[j].name) wrong(node, fmt::format("keyword '{}' twice", node.kwargs[i].name));
+          if (node.kwargs[i].name == node.kwargs[j].name)
+            wrong(node, fmt::format("keyword '{}' twice", node.kwargs[i].name));
     }
     return std::monostate{};
   });
@@ -155,7 +164,8 @@ std::string graph_canonical_text(const Graph& graph) {
     if (node.kind != NodeKind::placeholder) out += fmt::format(" {}(", node.target);
     const char* comma = "";
     for (const Value& arg : node.args) out += std::exchange(comma, ", ") + value_text(arg, name);
-    for (const Kwarg& kwarg : node.kwargs) out += std::exchange(comma, ", ") + kwarg.name + "=" + value_text(kwarg.value, name);
+    for (const Kwarg& kwarg : node.kwargs)
+      out += std::exchange(comma, ", ") + kwarg.name + "=" + value_text(kwarg.value, name);
     out += node.kind != NodeKind::placeholder ? ")\n" : "\n";
   }
   return out;

@@ -1,7 +1,8 @@
-// The IR: a straight-line graph of calls, as torch.fx keeps it. Plain data; every stage reads it, one rewriter edits it.
+// The IR: a straight-line graph of calls, as torch.fx keeps it. Plain data; every stage reads it, one rewriter edits
+// it.
 //
-// A node's operands are Values: literals, references to earlier nodes, and lists, tuples and slices of them. `x += y` is a
-// call of operator.iadd, `x[i] = v` of operator.setitem (an ordered effect without a result), `x.T` of getattr.
+// A node's operands are Values: literals, references to earlier nodes, and lists, tuples and slices of them. `x += y`
+// is a call of operator.iadd, `x[i] = v` of operator.setitem (an ordered effect without a result), `x.T` of getattr.
 #pragma once
 
 #include <cstdint>
@@ -111,8 +112,8 @@ struct Graph {
 // For each node the index of its last user (itself where nobody uses it).
 std::vector<NodeId> graph_last_uses(const Graph& graph);
 
-// The rules of the IR: placeholders first, one output at the end, operands defined before use, no use of an effect's result,
-// names that a program can have. Messages carry the node's line.
+// The rules of the IR: placeholders first, one output at the end, operands defined before use, no use of an effect's
+// result, names that a program can have. Messages carry the node's line.
 Result<std::monostate> graph_verify(const Graph& graph);
 
 // One node a line, nodes numbered in order, no names, no lines: equal texts mean equal computations as written.

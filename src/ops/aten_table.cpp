@@ -21,8 +21,10 @@ std::span<const AtenRow> aten_rows() { return kRows; }
 
 std::span<const AtenRow> aten_find(std::string_view name) {
   const auto by_name = [](const auto& a, const auto& b) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(a)>, AtenRow>) return a.name < b;
-    else return a < b.name;
+    if constexpr (std::is_same_v<std::decay_t<decltype(a)>, AtenRow>)
+      return a.name < b;
+    else
+      return a < b.name;
   };
   const auto [first, last] = std::equal_range(std::begin(kRows), std::end(kRows), name, by_name);
   return {first, last};

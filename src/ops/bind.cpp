@@ -28,8 +28,11 @@ std::string_view ty_name(Ty type) {
 }
 
 bool constant_known(std::string_view text) {
-  constexpr std::string_view kOthers[] = {"torch.strided", "torch.contiguous_format", "torch.preserve_format", "torch.channels_last", "torch.channels_last_3d", "builtins.float", "builtins.int", "builtins.bool"};
-  return dtype_from_name(text).has_value() || std::find(std::begin(kOthers), std::end(kOthers), text) != std::end(kOthers);
+  constexpr std::string_view kOthers[] = {
+      "torch.strided",          "torch.contiguous_format", "torch.preserve_format", "torch.channels_last",
+      "torch.channels_last_3d", "builtins.float",          "builtins.int",          "builtins.bool"};
+  return dtype_from_name(text).has_value() ||
+         std::find(std::begin(kOthers), std::end(kOthers), text) != std::end(kOthers);
 }
 
 Ty type_of(const Value& value, std::span<const Ty> registers) {
@@ -40,7 +43,8 @@ Ty type_of(const Value& value, std::span<const Ty> registers) {
     case ValueKind::real: return Ty::real;
     case ValueKind::string: return Ty::string;
     case ValueKind::node: return registers[value.node];
-    case ValueKind::constant: return dtype_from_name(value.text) || value.text.starts_with("builtins.") ? Ty::dtype : Ty::other;
+    case ValueKind::constant:
+      return dtype_from_name(value.text) || value.text.starts_with("builtins.") ? Ty::dtype : Ty::other;
     case ValueKind::device: return Ty::device;
     case ValueKind::tuple:
     case ValueKind::list: {
@@ -59,7 +63,8 @@ namespace {
 // Operators for which Python torch takes a number where the schema says Tensor.
 bool takes_numbers_as_tensors(std::string_view name) {
   if (name.ends_with('_')) name.remove_suffix(1);
-  constexpr std::string_view kNames[] = {"add", "sub", "mul", "div", "divide", "multiply", "subtract", "true_divide", "floor_divide", "copy"};
+  constexpr std::string_view kNames[] = {"add",      "sub",      "mul",         "div",          "divide",
+                                         "multiply", "subtract", "true_divide", "floor_divide", "copy"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -77,7 +82,8 @@ struct Fit {
     if (t == Ty::any) return true;
     if (t == Ty::none) return optional || base == Base::generator;
     switch (base) {
-      case Base::tensor: return t == Ty::tensor || (is_number(t) && (spelled == Spelled::aten || takes_numbers_as_tensors(schema.name)));
+      case Base::tensor:
+        return t == Ty::tensor || (is_number(t) && (spelled == Spelled::aten || takes_numbers_as_tensors(schema.name)));
       case Base::scalar: return is_number(t) || t == Ty::tensor;  // a tensor of one element is read
       case Base::integer: return t == Ty::integer || t == Ty::number || t == Ty::tensor;
       case Base::real: return is_number(t) || t == Ty::tensor;
@@ -86,7 +92,9 @@ struct Fit {
       case Base::dtype: return t == Ty::dtype;
       case Base::device: return t == Ty::device || t == Ty::string || t == Ty::integer;
       case Base::layout: return v.kind == ValueKind::constant && v.text.starts_with("torch.s");
-      case Base::memory_format: return v.kind == ValueKind::constant && (v.text.ends_with("_format") || v.text.starts_with("torch.channels_last"));
+      case Base::memory_format:
+        return v.kind == ValueKind::constant &&
+               (v.text.ends_with("_format") || v.text.starts_with("torch.channels_last"));
       case Base::generator:
       case Base::other: return false;
     }
@@ -115,7 +123,8 @@ struct Fit {
 
 // The keyword's parameter. `self` is `input` in torch.f; torch also takes numpy's names.
 const Param* find_keyword(const Schema& schema, std::string_view keyword, Spelled spelled) {
-  constexpr std::pair<std::string_view, std::string_view> kNumpy[] = {{"axis", "dim"}, {"keepdims", "keepdim"}, {"x", "self"}, {"a", "self"}, {"x1", "self"}, {"x2", "other"}};
+  constexpr std::pair<std::string_view, std::string_view> kNumpy[] = {
+      {"axis", "dim"}, {"keepdims", "keepdim"}, {"x", "self"}, {"a", "self"}, {"x1", "self"}, {"x2", "other"}};
   const auto by_name = [&](std::string_view name) -> const Param* {
     for (const Param& p : schema.params)
       if (p.name == name) return &p;
@@ -134,15 +143,19 @@ const Param* find_keyword(const Schema& schema, std::string_view keyword, Spelle
 // A reduction's default is Mean in ATen; Python's binding cannot read that word and takes 0, which is none.
 Value default_of(const Param& param, Spelled spelled) {
   const Value& v = *param.default_value;
-  if (v.kind == ValueKind::constant && v.text == "torch.Mean") return Value::of(std::int64_t{spelled == Spelled::aten ? 1 : 0});
+  if (v.kind == ValueKind::constant && v.text == "torch.Mean")
+    return Value::of(std::int64_t{spelled == Spelled::aten ? 1 : 0});
   return v;
 }
 
-std::string python_name(const Param& param, Spelled spelled) { return spelled == Spelled::function && param.name == "self" ? "input" : param.name; }
+std::string python_name(const Param& param, Spelled spelled) {
+  return spelled == Spelled::function && param.name == "self" ? "input" : param.name;
+}
 
 }  // namespace
 
-std::optional<std::vector<Value>> bind_schema(const Schema& schema, Call call, Spelled spelled, std::span<const Ty> registers, std::string* why) {
+std::optional<std::vector<Value>> bind_schema(const Schema& schema, Call call, Spelled spelled,
+                                              std::span<const Ty> registers, std::string* why) {
   const Fit fit{schema, spelled, registers};
   const auto refuse = [&](std::string reason) {
     if (why != nullptr) *why = std::move(reason);
@@ -165,8 +178,8 @@ std::optional<std::vector<Value>> bind_schema(const Schema& schema, Call call, S
   const std::size_t open = schema.positional - (spelled == Spelled::method ? 1 : 0);
   // f(1, 2, 3) for f(int[] sizes): only where the list is the one positional parameter.
   std::size_t first_open = spelled == Spelled::method && self_index == 0 ? 1 : 0;
-  const bool can_spread = spelled != Spelled::aten && open == 1 && first_open < schema.params.size() && schema.params[first_open].type.list &&
-                          schema.params[first_open].type.base == Base::integer;
+  const bool can_spread = spelled != Spelled::aten && open == 1 && first_open < schema.params.size() &&
+                          schema.params[first_open].type.list && schema.params[first_open].type.base == Base::integer;
   if (can_spread && !args.empty() && !fit.fits(schema.params[first_open], args[0])) {
     varargs = Value::sequence(ValueKind::list, {args.begin(), args.end()});
     given[first_open] = &varargs;
@@ -176,7 +189,8 @@ std::optional<std::vector<Value>> bind_schema(const Schema& schema, Call call, S
     given[first_open] = &varargs;
     args = {};
   }
-  if (args.size() > open) return refuse(fmt::format("takes {} positional argument{}, {} given", open, open == 1 ? "" : "s", args.size()));
+  if (args.size() > open)
+    return refuse(fmt::format("takes {} positional argument{}, {} given", open, open == 1 ? "" : "s", args.size()));
   for (const Value& arg : args) {
     while (given[at] != nullptr) ++at;
     given[at++] = &arg;

@@ -27,6 +27,7 @@ enum class Spelled : std::uint8_t {
 };
 
 // The arguments in the schema's order with defaults filled in, or nullopt with `why` saying what does not fit.
-std::optional<std::vector<Value>> bind_schema(const Schema& schema, Call call, Spelled spelled, std::span<const Ty> registers, std::string* why);
+std::optional<std::vector<Value>> bind_schema(const Schema& schema, Call call, Spelled spelled,
+                                              std::span<const Ty> registers, std::string* why);
 
 }  // namespace passnet

@@ -17,7 +17,8 @@ Ty builtin_result(const BuiltinRow& row, std::span<const Ty> args) {
     if (args[0] == Ty::integers) return one ? Ty::integer : Ty::integers;
     return Ty::any;
   }
-  if (row.name == "sum" || row.name == "max" || row.name == "min") return args[0] == Ty::integers ? Ty::integer : Ty::number;
+  if (row.name == "sum" || row.name == "max" || row.name == "min")
+    return args[0] == Ty::integers ? Ty::integer : Ty::number;
   if (row.name == "tolist" || row.name == "raise") return Ty::any;
   // Arithmetic: integers stay integers, a real makes a real; lists concatenate and repeat.
   bool integers = true, lists = false, real = false;

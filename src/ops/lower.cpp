@@ -43,9 +43,12 @@ class Lowering : public Emitter {
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       node_ = id;
       const Node& node = graph_.nodes[id];
-      if (node.kind == NodeKind::placeholder) values_[id] = Value::ref(id);
-      else if (node.kind == NodeKind::output) program_.result = operand(node.args[0]);
-      else values_[id] = node_call(node);
+      if (node.kind == NodeKind::placeholder)
+        values_[id] = Value::ref(id);
+      else if (node.kind == NodeKind::output)
+        program_.result = operand(node.args[0]);
+      else
+        values_[id] = node_call(node);
     }
     return std::move(program_);
   }
@@ -60,7 +63,8 @@ class Lowering : public Emitter {
     return overload(spelling, target.overloads, target.spelled, args, kwargs);
   }
 
-  Value aten(std::string_view name, std::string_view overload_name, std::span<const Value> args, std::span<const Kwarg> kwargs) override {
+  Value aten(std::string_view name, std::string_view overload_name, std::span<const Value> args,
+             std::span<const Kwarg> kwargs) override {
     std::vector<const AtenRow*> rows;
     for (const AtenRow& row : aten_find(name))
       if (overload_name.empty() || row.overload == overload_name) rows.push_back(&row);
@@ -69,7 +73,8 @@ class Lowering : public Emitter {
 
   Value builtin(std::string_view name, std::vector<Value> args) override {
     const BuiltinRow* row = builtin_find(name);
-    if (row == nullptr || args.size() < row->min_args || args.size() > row->max_args) fail(Code::internal, fmt::format("py.{} with {} arguments", name, args.size()));
+    if (row == nullptr || args.size() < row->min_args || args.size() > row->max_args)
+      fail(Code::internal, fmt::format("py.{} with {} arguments", name, args.size()));
     std::vector<Ty> types;
     for (const Value& arg : args) types.push_back(type(arg));
     Step step;
@@ -83,7 +88,8 @@ class Lowering : public Emitter {
     return result;
   }
 
-  Value branch(const Value& condition, const std::function<Value()>& then, const std::function<Value()>& otherwise) override {
+  Value branch(const Value& condition, const std::function<Value()>& then,
+               const std::function<Value()>& otherwise) override {
     Step step;
     step.kind = StepKind::branch;
     step.node = node_;
@@ -121,7 +127,9 @@ class Lowering : public Emitter {
   // A graph's operand with its node references turned into what those nodes became.
   Value operand(const Value& value) const {
     if (value.is_node()) return values_[value.node];
-    if (value.kind == ValueKind::constant && !constant_known(value.text)) error(Code::name, fmt::format("'{}' is no value that we know", value.text), {"dtypes, layouts and memory formats of torch are"});
+    if (value.kind == ValueKind::constant && !constant_known(value.text))
+      error(Code::name, fmt::format("'{}' is no value that we know", value.text),
+            {"dtypes, layouts and memory formats of torch are"});
     if (value.items.empty()) return value;
     Value out = value;
     for (Value& item : out.items) item = operand(item);
@@ -138,13 +146,15 @@ class Lowering : public Emitter {
       // A method of a number or a list is Python's, not torch's.
       const Ty object = type(args[0]);
       if (object != Ty::tensor && object != Ty::any && op_row_find("." + node.target) == nullptr)
-        error(Code::argument, fmt::format("'.{}' is no method of {}", node.target, ty_name(object)), {"methods are those of a Tensor"});
+        error(Code::argument, fmt::format("'.{}' is no method of {}", node.target, ty_name(object)),
+              {"methods are those of a Tensor"});
       return call("." + node.target, args, kwargs);
     }
     for (std::size_t i = 0; i < externals_.size(); ++i)
       if (node.target == externals_[i].name) return external_call(i, std::move(args));
     if (node.target == "getattr") {
-      if (args.size() != 2 || args[1].kind != ValueKind::string) error(Code::argument, "getattr takes a value and a name", {});
+      if (args.size() != 2 || args[1].kind != ValueKind::string)
+        error(Code::argument, "getattr takes a value and a name", {});
       return call("getattr." + args[1].text, std::span(args).first(1), {});
     }
     return call(node.target, args, kwargs);
@@ -162,10 +172,12 @@ class Lowering : public Emitter {
     return result;
   }
 
-  Value overload(std::string_view spelling, const std::vector<const AtenRow*>& rows, Spelled spelled, std::span<const Value> args, std::span<const Kwarg> kwargs) {
+  Value overload(std::string_view spelling, const std::vector<const AtenRow*>& rows, Spelled spelled,
+                 std::span<const Value> args, std::span<const Kwarg> kwargs) {
     for (const AtenRow* row : rows) {
       const Schema& schema = aten_schema(*row);
-      if (auto bound = bind_schema(schema, {args, kwargs}, spelled, program_.types, nullptr)) return emit(schema, std::move(*bound));
+      if (auto bound = bind_schema(schema, {args, kwargs}, spelled, program_.types, nullptr))
+        return emit(schema, std::move(*bound));
     }
     std::vector<std::string> notes;
     for (const AtenRow* row : rows) {
@@ -175,7 +187,8 @@ class Lowering : public Emitter {
     }
     const std::string written = node_spelling(graph_.nodes[node_]);
     const std::string inner = written == spelling ? std::string() : written + ": ";
-    error(Code::argument, fmt::format("{}{}({}): no signature fits", inner, spelling, argument_types(args, kwargs)), std::move(notes));
+    error(Code::argument, fmt::format("{}{}({}): no signature fits", inner, spelling, argument_types(args, kwargs)),
+          std::move(notes));
   }
 
   std::string argument_types(std::span<const Value> args, std::span<const Kwarg> kwargs) const {
@@ -243,10 +256,15 @@ void block_text(const std::vector<Step>& steps, int indent, std::string& out) {
     if (!step.results.empty()) out += " = ";
     std::vector<std::string> args;
     for (const Value& arg : step.args) args.push_back(value_text(arg, name));
-    if (step.kind == StepKind::aten) out += fmt::format("aten.{}{}{}", step.schema->name, step.schema->overload.empty() ? "" : ".", step.schema->overload);
-    else if (step.kind == StepKind::builtin) out += fmt::format("py.{}", step.builtin);
-    else if (step.kind == StepKind::external) out += fmt::format("external.{}", step.external);
-    else out += "if ";
+    if (step.kind == StepKind::aten)
+      out += fmt::format("aten.{}{}{}", step.schema->name, step.schema->overload.empty() ? "" : ".",
+                         step.schema->overload);
+    else if (step.kind == StepKind::builtin)
+      out += fmt::format("py.{}", step.builtin);
+    else if (step.kind == StepKind::external)
+      out += fmt::format("external.{}", step.external);
+    else
+      out += "if ";
     out += fmt::format("({})\n", text_join(args, ", "));
     for (const Block& arm : step.arms) {
       block_text(arm.steps, indent + 1, out);

@@ -14,7 +14,8 @@ struct ExternalFunction {
   std::size_t outputs = 1;  // more than one: the result is a list of tensors
 };
 
-// Errors carry the node's line; an unknown operator names the nearest known ones, a bad call every signature's objection.
+// Errors carry the node's line; an unknown operator names the nearest known ones, a bad call every signature's
+// objection.
 Result<Program> lower_graph(const Graph& graph, std::span<const ExternalFunction> externals = {});
 
 // One line a step, for people and tests.

@@ -13,7 +13,19 @@ namespace passnet {
 using Register = NodeId;
 
 enum class Ty : std::uint8_t {
-  any, tensor, integer, real, boolean, number, string, none, dtype, device, tensors, integers, other
+  any,
+  tensor,
+  integer,
+  real,
+  boolean,
+  number,
+  string,
+  none,
+  dtype,
+  device,
+  tensors,
+  integers,
+  other
 };
 std::string_view ty_name(Ty type);
 
@@ -28,13 +40,13 @@ enum class StepKind : std::uint8_t { aten, builtin, branch, external };
 
 struct Step {
   StepKind kind = StepKind::aten;
-  const Schema* schema = nullptr;       // aten
-  std::string_view builtin;             // builtin: "dim", "getitem", ...
-  std::vector<Value> args;              // aten: one per parameter, defaults filled in; branch: the condition
-  std::vector<Register> results;        // aten: one per result; branch: the leaves of the arms' results
-  std::vector<Block> arms;              // branch: then, else
-  std::size_t external = 0;             // external: which of the functions that the program was lowered with
-  NodeId node = 0;                      // the graph's node that it belongs to
+  const Schema* schema = nullptr;  // aten
+  std::string_view builtin;        // builtin: "dim", "getitem", ...
+  std::vector<Value> args;         // aten: one per parameter, defaults filled in; branch: the condition
+  std::vector<Register> results;   // aten: one per result; branch: the leaves of the arms' results
+  std::vector<Block> arms;         // branch: then, else
+  std::size_t external = 0;        // external: which of the functions that the program was lowered with
+  NodeId node = 0;                 // the graph's node that it belongs to
 };
 
 struct Program {

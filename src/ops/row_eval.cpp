@@ -40,11 +40,28 @@ struct OpName {
   std::string_view name;
 };
 constexpr OpName kOperators[] = {
-    {py::Op::add, "add"},     {py::Op::sub, "sub"},       {py::Op::mul, "mul"},      {py::Op::div, "truediv"}, {py::Op::floor_div, "floordiv"},
-    {py::Op::mod, "mod"},     {py::Op::pow, "pow"},       {py::Op::mat_mul, "matmul"}, {py::Op::bit_and, "and_"}, {py::Op::bit_or, "or_"},
-    {py::Op::bit_xor, "xor"}, {py::Op::shift_left, "lshift"}, {py::Op::shift_right, "rshift"}, {py::Op::lt, "lt"}, {py::Op::le, "le"},
-    {py::Op::gt, "gt"},       {py::Op::ge, "ge"},         {py::Op::eq, "eq"},        {py::Op::ne, "ne"},       {py::Op::neg, "neg"},
-    {py::Op::pos, "pos"},     {py::Op::invert, "invert"},
+    {py::Op::add, "add"},
+    {py::Op::sub, "sub"},
+    {py::Op::mul, "mul"},
+    {py::Op::div, "truediv"},
+    {py::Op::floor_div, "floordiv"},
+    {py::Op::mod, "mod"},
+    {py::Op::pow, "pow"},
+    {py::Op::mat_mul, "matmul"},
+    {py::Op::bit_and, "and_"},
+    {py::Op::bit_or, "or_"},
+    {py::Op::bit_xor, "xor"},
+    {py::Op::shift_left, "lshift"},
+    {py::Op::shift_right, "rshift"},
+    {py::Op::lt, "lt"},
+    {py::Op::le, "le"},
+    {py::Op::gt, "gt"},
+    {py::Op::ge, "ge"},
+    {py::Op::eq, "eq"},
+    {py::Op::ne, "ne"},
+    {py::Op::neg, "neg"},
+    {py::Op::pos, "pos"},
+    {py::Op::invert, "invert"},
 };
 std::string_view operator_of(py::Op op) {
   for (const OpName& row : kOperators)
@@ -92,7 +109,8 @@ class RowEval {
   [[noreturn]] void refuse(std::string reason, const py::Stmt& f) const {
     std::string text = py::print(f);
     const std::size_t open = text.find('(', text.find("def ")), close = text.find("):\n", open);
-    emitter_.error(Code::argument, fmt::format("{}: {}", spelling_, reason), {fmt::format("its signature is {}", text.substr(open, close + 1 - open))});
+    emitter_.error(Code::argument, fmt::format("{}: {}", spelling_, reason),
+                   {fmt::format("its signature is {}", text.substr(open, close + 1 - open))});
   }
 
   Env bind(const py::Stmt& f, std::span<const Value> args, std::span<const Kwarg> kwargs) {
@@ -100,11 +118,13 @@ class RowEval {
     env.reserve(f.parameters.size() + 8);
     std::size_t next = 0;
     std::size_t used = 0;
-    const bool takes_any = std::any_of(f.parameters.begin(), f.parameters.end(), [](const auto& p) { return p.kind == py::ParameterKind::var_keyword; });
+    const bool takes_any = std::any_of(f.parameters.begin(), f.parameters.end(),
+                                       [](const auto& p) { return p.kind == py::ParameterKind::var_keyword; });
     for (const py::Parameter& p : f.parameters) {
       if (p.kind == py::ParameterKind::var_keyword) continue;
       if (p.kind == py::ParameterKind::var_positional) {
-        env.push_back({p.name, Value::sequence(ValueKind::tuple, {args.begin() + static_cast<std::ptrdiff_t>(next), args.end()})});
+        env.push_back({p.name, Value::sequence(ValueKind::tuple,
+                                               {args.begin() + static_cast<std::ptrdiff_t>(next), args.end()})});
         next = args.size();
         continue;
       }
@@ -121,15 +141,18 @@ class RowEval {
         refuse(fmt::format("argument '{}' is missing", p.name), f);
       }
     }
-    if (next < args.size()) refuse(fmt::format("takes at most {} positional arguments, {} given", next, args.size()), f);
+    if (next < args.size())
+      refuse(fmt::format("takes at most {} positional arguments, {} given", next, args.size()), f);
     if (used != kwargs.size() && !takes_any) {
       for (const Kwarg& k : kwargs)
-        if (std::none_of(f.parameters.begin(), f.parameters.end(), [&](const auto& p) { return p.name == k.name; })) refuse(fmt::format("has no keyword '{}'", k.name), f);
+        if (std::none_of(f.parameters.begin(), f.parameters.end(), [&](const auto& p) { return p.name == k.name; }))
+          refuse(fmt::format("has no keyword '{}'", k.name), f);
     }
     return env;
   }
 
-  // Runs the statements of `todo`, innermost list last. A condition that is not known splits what follows into two arms.
+  // Runs the statements of `todo`, innermost list last. A condition that is not known splits what follows into two
+  // arms.
   Value body(std::vector<Statements> todo, Env env) {
     while (!todo.empty()) {
       if (todo.back().empty()) {
@@ -140,8 +163,10 @@ class RowEval {
       todo.back() = todo.back().subspan(1);
       switch (s.kind) {
         case py::StmtKind::assign:
-          if (s.value->kind == py::ExprKind::dict) assign(env, {s.targets[0]->text, {}, s.value});
-          else assign(env, {s.targets[0]->text, eval(*s.value, env), nullptr});
+          if (s.value->kind == py::ExprKind::dict)
+            assign(env, {s.targets[0]->text, {}, s.value});
+          else
+            assign(env, {s.targets[0]->text, eval(*s.value, env), nullptr});
           break;
         case py::StmtKind::return_: return s.value == nullptr ? Value::none() : eval(*s.value, env);
         case py::StmtKind::raise: return raised(s, env);
@@ -154,7 +179,8 @@ class RowEval {
           auto then = todo, otherwise = todo;
           then.push_back(s.body);
           otherwise.push_back(s.orelse);
-          return emitter_.branch(condition, [&] { return body(then, env); }, [&] { return body(otherwise, env); });
+          return emitter_.branch(
+              condition, [&] { return body(then, env); }, [&] { return body(otherwise, env); });
         }
         default: internal(py::print(s));
       }
@@ -177,7 +203,9 @@ class RowEval {
     return emitter_.builtin("raise", {message});
   }
 
-  [[noreturn]] void internal(const std::string& what) const { fail(Code::internal, fmt::format("row of {}: cannot lower '{}'", spelling_, what)); }
+  [[noreturn]] void internal(const std::string& what) const {
+    fail(Code::internal, fmt::format("row of {}: cannot lower '{}'", spelling_, what));
+  }
 
   // ---- expressions
   Value eval(const py::Expr& e, const Env& env) {
@@ -198,7 +226,8 @@ class RowEval {
       case py::ExprKind::conditional: {
         const Value condition = eval(*e.items[0], env);
         if (const auto known = known_truth(condition)) return eval(*e.items[*known ? 1 : 2], env);
-        return emitter_.branch(condition, [&] { return eval(*e.items[1], env); }, [&] { return eval(*e.items[2], env); });
+        return emitter_.branch(
+            condition, [&] { return eval(*e.items[1], env); }, [&] { return eval(*e.items[2], env); });
       }
       case py::ExprKind::logic: return logic(e, 0, env);
       case py::ExprKind::unary: return unary(e, env);
@@ -232,7 +261,8 @@ class RowEval {
     if (const auto known = known_truth(v)) return *known == is_and ? logic(e, at + 1, env) : v;
     const auto rest = [&] { return logic(e, at + 1, env); };
     if (is_and) return emitter_.branch(v, rest, [] { return Value::boolean(false); });
-    return emitter_.branch(v, [] { return Value::boolean(true); }, rest);
+    return emitter_.branch(
+        v, [] { return Value::boolean(true); }, rest);
   }
 
   Value unary(const py::Expr& e, const Env& env) {
@@ -281,7 +311,8 @@ class RowEval {
       if (key == index) return eval(*dict->items[i + 1], env);
       keys.push_back(key.text);
     }
-    emitter_.error(Code::argument, fmt::format("{}: '{}' is not one of {}", spelling_, index.text, fmt::join(keys, ", ")), {});
+    emitter_.error(Code::argument,
+                   fmt::format("{}: '{}' is not one of {}", spelling_, index.text, fmt::join(keys, ", ")), {});
   }
 
   // An item of a sequence that is known is taken while lowering.
@@ -323,7 +354,8 @@ class RowEval {
     if (root == "aten") {
       const std::string name = path.substr(5);
       const std::size_t dot = name.find('.');
-      return emitter_.aten(name.substr(0, dot), dot == std::string::npos ? std::string() : name.substr(dot + 1), a.args, a.kwargs);
+      return emitter_.aten(name.substr(0, dot), dot == std::string::npos ? std::string() : name.substr(dot + 1), a.args,
+                           a.kwargs);
     }
     return emitter_.call(path, a.args, a.kwargs);
   }
@@ -337,7 +369,8 @@ class RowEval {
     }
     if (op != py::Op::none && args.size() == 1)
       if (auto folded = fold_unary(op, args[0])) return *folded;
-    if (name == "float" && args[0].is_number()) return Value::of(args[0].kind == ValueKind::real ? args[0].real : static_cast<double>(args[0].integer));
+    if (name == "float" && args[0].is_number())
+      return Value::of(args[0].kind == ValueKind::real ? args[0].real : static_cast<double>(args[0].integer));
     if (name == "len" && args[0].is_sequence()) return Value::of(static_cast<std::int64_t>(args[0].items.size()));
     return emitter_.builtin(name, std::move(args));
   }
@@ -352,10 +385,13 @@ class RowEval {
     }
     if (f.starts_with("is_") && a.args.size() == 1) {
       const Ty t = emitter_.type(a.args[0]);
-      if (f == "is_tensor") return t == Ty::any ? emitter_.builtin("is_tensor", {a.args[0]}) : Value::boolean(t == Ty::tensor);
-      if (f == "is_none") return t == Ty::any ? emitter_.builtin("is_none", {a.args[0]}) : Value::boolean(t == Ty::none);
+      if (f == "is_tensor")
+        return t == Ty::any ? emitter_.builtin("is_tensor", {a.args[0]}) : Value::boolean(t == Ty::tensor);
+      if (f == "is_none")
+        return t == Ty::any ? emitter_.builtin("is_none", {a.args[0]}) : Value::boolean(t == Ty::none);
       if (f == "is_int") return Value::boolean(t == Ty::integer || t == Ty::number);
-      if (f == "is_number") return Value::boolean(t == Ty::integer || t == Ty::real || t == Ty::boolean || t == Ty::number);
+      if (f == "is_number")
+        return Value::boolean(t == Ty::integer || t == Ty::real || t == Ty::boolean || t == Ty::number);
       if (f == "is_real") return Value::boolean(t == Ty::real);
       if (f == "is_string") return Value::boolean(t == Ty::string);
       if (f == "is_dtype") return Value::boolean(t == Ty::dtype);
@@ -372,7 +408,8 @@ class RowEval {
 
 }  // namespace
 
-Value evaluate_row(Emitter& emitter, const OpRow& row, std::string_view spelling, std::span<const Value> args, std::span<const Kwarg> kwargs) {
+Value evaluate_row(Emitter& emitter, const OpRow& row, std::string_view spelling, std::span<const Value> args,
+                   std::span<const Kwarg> kwargs) {
   return RowEval(emitter, spelling).function(*row.function, args, kwargs);
 }
 

@@ -15,9 +15,11 @@ class Emitter {
   virtual ~Emitter() = default;
   virtual Ty type(const Value& value) const = 0;
   virtual Value call(std::string_view spelling, std::span<const Value> args, std::span<const Kwarg> kwargs) = 0;
-  virtual Value aten(std::string_view name, std::string_view overload, std::span<const Value> args, std::span<const Kwarg> kwargs) = 0;
+  virtual Value aten(std::string_view name, std::string_view overload, std::span<const Value> args,
+                     std::span<const Kwarg> kwargs) = 0;
   virtual Value builtin(std::string_view name, std::vector<Value> args) = 0;
-  virtual Value branch(const Value& condition, const std::function<Value()>& then, const std::function<Value()>& otherwise) = 0;
+  virtual Value branch(const Value& condition, const std::function<Value()>& then,
+                       const std::function<Value()>& otherwise) = 0;
   virtual bool in_branch() const = 0;
   virtual Where where() const = 0;  // the graph's line that is being lowered
   [[noreturn]] void error(Code code, std::string message, std::vector<std::string> notes) const {
@@ -25,6 +27,7 @@ class Emitter {
   }
 };
 
-Value evaluate_row(Emitter& emitter, const OpRow& row, std::string_view spelling, std::span<const Value> args, std::span<const Kwarg> kwargs);
+Value evaluate_row(Emitter& emitter, const OpRow& row, std::string_view spelling, std::span<const Value> args,
+                   std::span<const Kwarg> kwargs);
 
 }  // namespace passnet

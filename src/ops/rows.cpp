@@ -1,7 +1,7 @@
 #include "ops/rows.h"
 
-#include <cstdlib>
 #include <fmt/format.h>
+#include <cstdlib>
 
 #include <unordered_map>
 

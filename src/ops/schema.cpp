@@ -13,10 +13,19 @@ struct BaseName {
   Base base;
 };
 constexpr BaseName kBases[] = {
-    {"Tensor", Base::tensor},         {"Scalar", Base::scalar},   {"int", Base::integer},      {"SymInt", Base::integer},
-    {"float", Base::real},            {"bool", Base::boolean},    {"str", Base::string},       {"ScalarType", Base::dtype},
-    {"Layout", Base::layout},         {"Device", Base::device},   {"MemoryFormat", Base::memory_format},
-    {"Generator", Base::generator},   {"SymBool", Base::boolean},
+    {"Tensor", Base::tensor},
+    {"Scalar", Base::scalar},
+    {"int", Base::integer},
+    {"SymInt", Base::integer},
+    {"float", Base::real},
+    {"bool", Base::boolean},
+    {"str", Base::string},
+    {"ScalarType", Base::dtype},
+    {"Layout", Base::layout},
+    {"Device", Base::device},
+    {"MemoryFormat", Base::memory_format},
+    {"Generator", Base::generator},
+    {"SymBool", Base::boolean},
 };
 
 // Splits at top-level commas: brackets of alias marks and list sizes stay together.
@@ -42,7 +51,9 @@ std::vector<std::string_view> split_top(std::string_view text) {
 ParamType take_type(std::string_view& text, bool* written, bool* aliased) {
   ParamType type;
   std::size_t end = 0;
-  while (end < text.size() && ((text[end] >= 'a' && text[end] <= 'z') || (text[end] >= 'A' && text[end] <= 'Z') || text[end] == '_')) ++end;
+  while (end < text.size() &&
+         ((text[end] >= 'a' && text[end] <= 'z') || (text[end] >= 'A' && text[end] <= 'Z') || text[end] == '_'))
+    ++end;
   const std::string_view word = text.substr(0, end);
   for (const BaseName& row : kBases)
     if (row.text == word) type.base = row.base;
@@ -77,11 +88,13 @@ Value parse_default(std::string_view text, Base base) {
   if (text.front() == '\'' || text.front() == '"') return Value::string(std::string(text.substr(1, text.size() - 2)));
   if (text.front() == '[') {
     std::vector<Value> items;
-    for (const std::string_view item : split_top(text.substr(1, text.size() - 2))) items.push_back(parse_default(item, base));
+    for (const std::string_view item : split_top(text.substr(1, text.size() - 2)))
+      items.push_back(parse_default(item, base));
     return Value::sequence(ValueKind::list, std::move(items));
   }
   const std::string_view digits = text.front() == '-' ? text.substr(1) : text;
-  if (digits.empty() || digits.front() < '0' || digits.front() > '9') return Value::constant("torch." + std::string(text));
+  if (digits.empty() || digits.front() < '0' || digits.front() > '9')
+    return Value::constant("torch." + std::string(text));
   std::int64_t integer = 0;
   const char* end = text.data() + text.size();
   if (base != Base::real && std::from_chars(text.data(), end, integer).ptr == end) return Value::of(integer);

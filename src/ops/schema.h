@@ -11,7 +11,18 @@
 namespace passnet {
 
 enum class Base : std::uint8_t {
-  tensor, scalar, integer, real, boolean, string, dtype, layout, device, memory_format, generator, other
+  tensor,
+  scalar,
+  integer,
+  real,
+  boolean,
+  string,
+  dtype,
+  layout,
+  device,
+  memory_format,
+  generator,
+  other
 };
 
 struct ParamType {

@@ -42,7 +42,8 @@ OpTarget find_aten_ops(std::string_view rest) {  // NAME or NAME.OVERLOAD behind
   const std::size_t dot = rest.find('.');
   for (const AtenRow& row : aten_find(rest.substr(0, dot))) {
     const std::string_view overload = dot == std::string_view::npos ? std::string_view{} : rest.substr(dot + 1);
-    if (dot == std::string_view::npos || row.overload == overload || (overload == "default" && row.overload.empty())) out.overloads.push_back(&row);
+    if (dot == std::string_view::npos || row.overload == overload || (overload == "default" && row.overload.empty()))
+      out.overloads.push_back(&row);
   }
   return out;
 }
@@ -90,7 +91,8 @@ const OpTarget& op_find(std::string_view spelling) {
 
 std::string node_spelling(const Node& node) {
   if (node.kind == NodeKind::call_method) return "." + node.target;
-  if (node.target == "getattr" && node.args.size() == 2 && node.args[1].kind == ValueKind::string) return "getattr." + node.args[1].text;
+  if (node.target == "getattr" && node.args.size() == 2 && node.args[1].kind == ValueKind::string)
+    return "getattr." + node.args[1].text;
   return node.target;
 }
 
@@ -105,20 +107,26 @@ std::vector<OpListing> op_list() {
     if (schema.random) effects.emplace_back("random");
     if (schema.view) effects.emplace_back("view");
     for (const Namespace& space : kNamespaces) {
-      if ((row.flags & space.flag) == 0 || !row.name.starts_with(space.aten) || space.prefix.starts_with("torch._C._VariableFunctions") || space.prefix == "torch._VF." || space.prefix == "torch.functional." || (space.prefix == "torch.nn.functional." && space.flag == kFunction)) continue;
+      if ((row.flags & space.flag) == 0 || !row.name.starts_with(space.aten) ||
+          space.prefix.starts_with("torch._C._VariableFunctions") || space.prefix == "torch._VF." ||
+          space.prefix == "torch.functional." || (space.prefix == "torch.nn.functional." && space.flag == kFunction))
+        continue;
       std::string spelling = std::string(space.prefix) + std::string(row.name.substr(space.aten.size()));
       if (op_row_find(spelling) != nullptr) continue;
-      out.push_back({std::move(spelling), std::string(row.schema.substr(row.schema.find('('))), text_join(effects, ", "), false});
+      out.push_back(
+          {std::move(spelling), std::string(row.schema.substr(row.schema.find('('))), text_join(effects, ", "), false});
     }
   }
-  std::stable_sort(out.begin(), out.end(), [](const OpListing& a, const OpListing& b) { return a.spelling < b.spelling; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const OpListing& a, const OpListing& b) { return a.spelling < b.spelling; });
   return out;
 }
 
 std::vector<std::string> op_nearest(std::string_view spelling) {
   static const std::vector<OpListing> all = op_list();
   std::vector<std::string_view> known;
-  // Compare the last part alone among the spellings of the same kind, so that a wrong module does not hide a right name.
+  // Compare the last part alone among the spellings of the same kind, so that a wrong module does not hide a right
+  // name.
   const auto last = [](std::string_view s) { return s.substr(s.rfind('.') + 1); };
   std::vector<std::string> out;
   for (const OpListing& row : all)

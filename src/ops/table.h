@@ -13,8 +13,8 @@
 namespace passnet {
 
 struct OpTarget {
-  const OpRow* row = nullptr;               // an explicit row, or
-  std::vector<const AtenRow*> overloads;    // ATen overloads in the order to try
+  const OpRow* row = nullptr;             // an explicit row, or
+  std::vector<const AtenRow*> overloads;  // ATen overloads in the order to try
   Spelled spelled = Spelled::function;
   explicit operator bool() const { return row != nullptr || !overloads.empty(); }
 };

@@ -82,7 +82,8 @@ IValue arithmetic(py::Op op, IValue a, IValue b) {
     if (op == py::Op::mul) {
       const auto list = sizes_of(is_sequence(a) ? a : b);
       const std::int64_t times = integer_of(plain(is_sequence(a) ? b : a));
-      if (times > 0 && static_cast<std::int64_t>(list.size()) > (1 << 20) / times) throw std::overflow_error("a list of sizes grows too long");
+      if (times > 0 && static_cast<std::int64_t>(list.size()) > (1 << 20) / times)
+        throw std::overflow_error("a list of sizes grows too long");
       std::vector<std::int64_t> out;
       for (std::int64_t i = 0; i < times; ++i) out.insert(out.end(), list.begin(), list.end());
       return integer_list(std::move(out));
@@ -97,7 +98,9 @@ IValue arithmetic(py::Op op, IValue a, IValue b) {
 }
 
 template <py::Op kOp>
-IValue binary(const Frame& frame, const Args& args) { return arithmetic(kOp, frame.read(args[0]), frame.read(args[1])); }
+IValue binary(const Frame& frame, const Args& args) {
+  return arithmetic(kOp, frame.read(args[0]), frame.read(args[1]));
+}
 
 template <py::Op kOp>
 IValue unary(const Frame& frame, const Args& args) {
@@ -129,7 +132,9 @@ bool equal(const IValue& a, const IValue& b) {
 }
 
 template <bool (*kTest)(int)>
-IValue compare(const Frame& frame, const Args& args) { return kTest(ordering(plain(frame.read(args[0])), plain(frame.read(args[1])))); }
+IValue compare(const Frame& frame, const Args& args) {
+  return kTest(ordering(plain(frame.read(args[0])), plain(frame.read(args[1]))));
+}
 bool is_less(int o) { return o == -1; }
 bool is_less_equal(int o) { return o == -1 || o == 0; }
 bool is_greater(int o) { return o == 1; }
@@ -156,7 +161,8 @@ std::int64_t rounded(const IValue& v, double (*how)(double)) {
 
 // n sizes: one integer repeated, or a list of n.
 std::vector<std::int64_t> tuple_of(const IValue& v, std::int64_t n) {
-  if (!is_sequence(v)) return std::vector<std::int64_t>(static_cast<std::size_t>(std::max<std::int64_t>(n, 0)), integer_of(plain(v)));
+  if (!is_sequence(v))
+    return std::vector<std::int64_t>(static_cast<std::size_t>(std::max<std::int64_t>(n, 0)), integer_of(plain(v)));
   return sizes_of(v);
 }
 
@@ -164,10 +170,13 @@ IValue fill_sizes(const Frame& frame, const Args& args) {
   const at::Tensor x = tensor_arg(frame, args[0]);
   const IValue wanted = frame.read(args[1]);
   const std::int64_t n = integer_of(frame.read(args[2]));
-  if (!is_sequence(wanted)) return integer_list(std::vector<std::int64_t>(static_cast<std::size_t>(n), integer_of(plain(wanted))));
+  if (!is_sequence(wanted))
+    return integer_list(std::vector<std::int64_t>(static_cast<std::size_t>(n), integer_of(plain(wanted))));
   const auto items = sequence_items(wanted);
   std::vector<std::int64_t> out;
-  for (std::size_t i = 0; i < items.size(); ++i) out.push_back(items[i].isNone() ? x.size(-static_cast<std::int64_t>(items.size() - i)) : integer_of(plain(items[i])));
+  for (std::size_t i = 0; i < items.size(); ++i)
+    out.push_back(items[i].isNone() ? x.size(-static_cast<std::int64_t>(items.size() - i))
+                                    : integer_of(plain(items[i])));
   return integer_list(std::move(out));
 }
 
@@ -176,9 +185,12 @@ IValue scaled_sizes(const Frame& frame, const Args& args) {
   const IValue scale = frame.read(args[1]);
   std::vector<IValue> scales(static_cast<std::size_t>(std::max<std::int64_t>(x.dim() - 2, 0)), scale);
   if (is_sequence(scale)) scales = sequence_items(scale);
-  if (static_cast<std::int64_t>(scales.size()) != x.dim() - 2) throw std::invalid_argument("scale_factor does not fit the input's dimensions");
+  if (static_cast<std::int64_t>(scales.size()) != x.dim() - 2)
+    throw std::invalid_argument("scale_factor does not fit the input's dimensions");
   std::vector<std::int64_t> out;
-  for (std::size_t i = 0; i < scales.size(); ++i) out.push_back(rounded(static_cast<double>(x.size(static_cast<std::int64_t>(i) + 2)) * real_of(plain(scales[i])), std::floor));
+  for (std::size_t i = 0; i < scales.size(); ++i)
+    out.push_back(
+        rounded(static_cast<double>(x.size(static_cast<std::int64_t>(i) + 2)) * real_of(plain(scales[i])), std::floor));
   return integer_list(std::move(out));
 }
 
@@ -187,7 +199,9 @@ IValue fractional_size(const Frame& frame, const Args& args) {
   const std::int64_t n = integer_of(frame.read(args[2]));
   const auto ratios = sequence_items(frame.read(args[1]));
   std::vector<std::int64_t> out;
-  for (std::int64_t i = 0; i < n; ++i) out.push_back(static_cast<std::int64_t>(static_cast<double>(x.size(i - n)) * real_of(ratios.at(static_cast<std::size_t>(i)))));
+  for (std::int64_t i = 0; i < n; ++i)
+    out.push_back(static_cast<std::int64_t>(static_cast<double>(x.size(i - n)) *
+                                            real_of(ratios.at(static_cast<std::size_t>(i)))));
   return integer_list(std::move(out));
 }
 
@@ -202,7 +216,9 @@ IValue unpool_size(const Frame& frame, const Args& args) {  // input, kernel, st
   }
   const auto kernel = tuple_of(frame.read(args[1]), n);
   const IValue stride_arg = frame.read(args[2]);
-  const auto stride = stride_arg.isNone() || (is_sequence(stride_arg) && sequence_items(stride_arg).empty()) ? kernel : tuple_of(stride_arg, n);
+  const auto stride = stride_arg.isNone() || (is_sequence(stride_arg) && sequence_items(stride_arg).empty())
+                          ? kernel
+                          : tuple_of(stride_arg, n);
   const auto padding = tuple_of(frame.read(args[3]), n);
   std::vector<std::int64_t> out;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -234,17 +250,20 @@ IValue make_tensor(const Frame& frame, const Args& args, bool copy) {
   const auto device = device_arg(frame, args[2]);
   if (!data.isTensor()) return tensor_literal(data, dtype, device);
   const at::Tensor& x = data.toTensor();
-  return x.to(at::TensorOptions().dtype(dtype.value_or(x.scalar_type())).device(device.value_or(x.device())), false, copy);
+  return x.to(at::TensorOptions().dtype(dtype.value_or(x.scalar_type())).device(device.value_or(x.device())), false,
+              copy);
 }
 
 IValue unravel_index(const Frame& frame, const Args& args) {
   const at::Tensor indices = tensor_arg(frame, args[0]);
   const IValue given = frame.read(args[1]);
-  const std::vector<std::int64_t> shape = is_sequence(given) ? sizes_of(given) : std::vector<std::int64_t>{integer_of(plain(given))};
+  const std::vector<std::int64_t> shape =
+      is_sequence(given) ? sizes_of(given) : std::vector<std::int64_t>{integer_of(plain(given))};
   std::vector<std::int64_t> factors(shape.size(), 1);
   for (std::size_t i = shape.size(); i-- > 1;) factors[i - 1] = factors[i] * shape[i];
   c10::List<at::Tensor> out;
-  for (std::size_t i = 0; i < shape.size(); ++i) out.push_back(indices.floor_divide(wrapped_number(factors[i])).remainder(shape[i]));
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    out.push_back(indices.floor_divide(wrapped_number(factors[i])).remainder(shape[i]));
   return out;
 }
 
@@ -254,7 +273,10 @@ IValue type_limit(const Frame& frame, const Args& args) {
   if (what == "bits") return static_cast<std::int64_t>(c10::elementSize(type) * 8);
   const auto real = [&](auto zero) -> IValue {
     using Limits = std::numeric_limits<decltype(zero)>;
-    return static_cast<double>(what == "max" ? Limits::max() : what == "min" ? Limits::lowest() : what == "eps" ? Limits::epsilon() : Limits::min());
+    return static_cast<double>(what == "max"   ? Limits::max()
+                               : what == "min" ? Limits::lowest()
+                               : what == "eps" ? Limits::epsilon()
+                                               : Limits::min());
   };
   const auto integer = [&](auto zero) -> IValue {
     using Limits = std::numeric_limits<decltype(zero)>;
@@ -282,14 +304,17 @@ IValue broadcast_shapes(const Frame& frame, const Args& args) {
     if (shape.size() > out.size()) out.insert(out.begin(), shape.size() - out.size(), 1);
     for (std::size_t i = 0; i < shape.size(); ++i) {
       std::int64_t& size = out[out.size() - shape.size() + i];
-      if (size != shape[i] && size != 1 && shape[i] != 1) throw std::invalid_argument("these shapes cannot be broadcast together");
+      if (size != shape[i] && size != 1 && shape[i] != 1)
+        throw std::invalid_argument("these shapes cannot be broadcast together");
       if (size == 1) size = shape[i];
     }
   }
   return integer_list(std::move(out));
 }
 
-std::string type_name(const at::Tensor& x) { return fmt::format("torch.{}{}Tensor", x.is_cuda() ? "cuda." : "", c10::toString(x.scalar_type())); }
+std::string type_name(const at::Tensor& x) {
+  return fmt::format("torch.{}{}Tensor", x.is_cuda() ? "cuda." : "", c10::toString(x.scalar_type()));
+}
 
 struct Entry {
   std::string_view name;
@@ -314,9 +339,13 @@ const Entry kEntries[] = {
      }},
     {"dtype", [](FRAME_ARGS) -> IValue { return static_cast<std::int64_t>(tensor_arg(f, a[0]).scalar_type()); }},
     {"device", [](FRAME_ARGS) -> IValue { return tensor_arg(f, a[0]).device(); }},
-    {"element_size", [](FRAME_ARGS) -> IValue { return static_cast<std::int64_t>(tensor_arg(f, a[0]).element_size()); }},
+    {"element_size",
+     [](FRAME_ARGS) -> IValue { return static_cast<std::int64_t>(tensor_arg(f, a[0]).element_size()); }},
     {"is_cuda", [](FRAME_ARGS) -> IValue { return tensor_arg(f, a[0]).is_cuda(); }},
-    {"is_contiguous", [](FRAME_ARGS) -> IValue { return tensor_arg(f, a[0]).is_contiguous(static_cast<at::MemoryFormat>(f.read(a[1]).toInt())); }},
+    {"is_contiguous",
+     [](FRAME_ARGS) -> IValue {
+       return tensor_arg(f, a[0]).is_contiguous(static_cast<at::MemoryFormat>(f.read(a[1]).toInt()));
+     }},
     {"storage_offset", [](FRAME_ARGS) -> IValue { return tensor_arg(f, a[0]).storage_offset(); }},
     {"get_device", [](FRAME_ARGS) -> IValue { return static_cast<std::int64_t>(tensor_arg(f, a[0]).get_device()); }},
     {"is_floating_point", [](FRAME_ARGS) -> IValue { return tensor_arg(f, a[0]).is_floating_point(); }},
@@ -377,7 +406,8 @@ const Entry kEntries[] = {
     {"abs",
      [](FRAME_ARGS) -> IValue {
        const IValue v = plain(f.read(a[0]));
-       if (is_integral(v)) return integer_of(v) < 0 ? arithmetic(py::Op::sub, std::int64_t{0}, v) : IValue(integer_of(v));
+       if (is_integral(v))
+         return integer_of(v) < 0 ? arithmetic(py::Op::sub, std::int64_t{0}, v) : IValue(integer_of(v));
        return std::fabs(real_of(v));
      }},
     {"not_", [](FRAME_ARGS) -> IValue { return !truth(f.read(a[0])); }},
@@ -413,7 +443,8 @@ const Entry kEntries[] = {
        std::vector<double> out;
        if (is_sequence(v))
          for (const IValue& item : sequence_items(v)) out.push_back(real_of(plain(item)));
-       else out.assign(static_cast<std::size_t>(std::max<std::int64_t>(integer_of(f.read(a[1])), 0)), real_of(plain(v)));
+       else
+         out.assign(static_cast<std::size_t>(std::max<std::int64_t>(integer_of(f.read(a[1])), 0)), real_of(plain(v)));
        return out;
      }},
     {"fill_sizes", fill_sizes},

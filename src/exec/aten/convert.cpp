@@ -15,12 +15,23 @@ struct DtypePair {
   at::ScalarType torch;
 };
 constexpr DtypePair kPairs[] = {
-    {Dtype::float32, at::kFloat},   {Dtype::float64, at::kDouble},  {Dtype::float16, at::kHalf},
-    {Dtype::bfloat16, at::kBFloat16}, {Dtype::int64, at::kLong},    {Dtype::int32, at::kInt},
-    {Dtype::int16, at::kShort},     {Dtype::int8, at::kChar},       {Dtype::uint8, at::kByte},
-    {Dtype::boolean, at::kBool},    {Dtype::complex64, at::kComplexFloat}, {Dtype::complex128, at::kComplexDouble},
-    {Dtype::uint16, at::kUInt16},   {Dtype::uint32, at::kUInt32},   {Dtype::uint64, at::kUInt64},
-    {Dtype::float8_e4m3fn, at::kFloat8_e4m3fn}, {Dtype::float8_e5m2, at::kFloat8_e5m2},
+    {Dtype::float32, at::kFloat},
+    {Dtype::float64, at::kDouble},
+    {Dtype::float16, at::kHalf},
+    {Dtype::bfloat16, at::kBFloat16},
+    {Dtype::int64, at::kLong},
+    {Dtype::int32, at::kInt},
+    {Dtype::int16, at::kShort},
+    {Dtype::int8, at::kChar},
+    {Dtype::uint8, at::kByte},
+    {Dtype::boolean, at::kBool},
+    {Dtype::complex64, at::kComplexFloat},
+    {Dtype::complex128, at::kComplexDouble},
+    {Dtype::uint16, at::kUInt16},
+    {Dtype::uint32, at::kUInt32},
+    {Dtype::uint64, at::kUInt64},
+    {Dtype::float8_e4m3fn, at::kFloat8_e4m3fn},
+    {Dtype::float8_e5m2, at::kFloat8_e5m2},
 };
 
 }  // namespace
@@ -82,7 +93,9 @@ c10::IValue item_of(const at::Tensor& tensor) {
 }
 
 bool needs_no_coercion(Ty type, const ParamType& param) {
-  if (param.list) return (type == Ty::tensors && param.base == Base::tensor && !param.item_optional) || (type == Ty::integers && param.base == Base::integer);
+  if (param.list)
+    return (type == Ty::tensors && param.base == Base::tensor && !param.item_optional) ||
+           (type == Ty::integers && param.base == Base::integer);
   switch (param.base) {
     case Base::tensor: return type == Ty::tensor;
     case Base::scalar: return type == Ty::integer || type == Ty::real || type == Ty::boolean || type == Ty::number;
@@ -149,14 +162,17 @@ c10::IValue coerce(c10::IValue value, const ParamType& type) {
   if (!type.list) return coerce_item(std::move(value), type.base);
   if (value.isNone()) return value;
   std::vector<c10::IValue> items;
-  if (value.isList() || value.isTuple()) items = sequence_items(value);
-  else items.assign(static_cast<std::size_t>(std::max(type.list_size, 1)), value);
+  if (value.isList() || value.isTuple())
+    items = sequence_items(value);
+  else
+    items.assign(static_cast<std::size_t>(std::max(type.list_size, 1)), value);
   for (c10::IValue& item : items) item = coerce_item(std::move(item), type.base);
   switch (type.base) {
     case Base::tensor: {
       if (type.item_optional) {
         c10::List<std::optional<at::Tensor>> out;
-        for (const c10::IValue& item : items) out.push_back(item.isNone() ? std::nullopt : std::optional(item.toTensor()));
+        for (const c10::IValue& item : items)
+          out.push_back(item.isNone() ? std::nullopt : std::optional(item.toTensor()));
         return out;
       }
       c10::List<at::Tensor> out;
@@ -188,7 +204,8 @@ c10::IValue coerce(c10::IValue value, const ParamType& type) {
 
 std::string brief_message(std::string_view message) {
   message = message.substr(0, message.find("\nException raised from"));
-  for (const std::string_view tail : {". This could be because the operator doesn't exist", "\n\n"}) message = message.substr(0, message.find(tail));
+  for (const std::string_view tail : {". This could be because the operator doesn't exist", "\n\n"})
+    message = message.substr(0, message.find(tail));
   constexpr std::size_t kLongest = 600;
   return std::string(message.substr(0, kLongest));
 }
@@ -214,7 +231,8 @@ RunValue to_run_value(const c10::IValue& value) {
   } else if (value.isDevice()) {
     out.kind = RunValue::Kind::text;
     const c10::Device d = value.toDevice();
-    out.text = fmt::format("device(type='{}'{})", c10::DeviceTypeName(d.type(), true), d.has_index() ? fmt::format(", index={}", int{d.index()}) : "");
+    out.text = fmt::format("device(type='{}'{})", c10::DeviceTypeName(d.type(), true),
+                           d.has_index() ? fmt::format(", index={}", int{d.index()}) : "");
   } else if (value.isList() || value.isTuple()) {
     out.kind = RunValue::Kind::list;
     for (const c10::IValue& item : sequence_items(value)) out.items.push_back(to_run_value(item));

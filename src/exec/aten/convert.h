@@ -22,8 +22,8 @@ std::optional<at::ScalarType> scalar_type_constant(const std::string& text);
 // A 0-dim tensor that does not raise the other operand's dtype, as Python's numbers are.
 at::Tensor wrapped_number(const c10::Scalar& value);
 
-// What a parameter takes, made from what was computed: numbers to tensors, one-element tensors to numbers, a number to a
-// list of n. Throws std::invalid_argument where Python would raise.
+// What a parameter takes, made from what was computed: numbers to tensors, one-element tensors to numbers, a number to
+// a list of n. Throws std::invalid_argument where Python would raise.
 c10::IValue coerce(c10::IValue value, const ParamType& type);
 // Whether a value computed with this static type can be handed on as it is.
 bool needs_no_coercion(Ty type, const ParamType& param);

@@ -9,9 +9,9 @@
 #include <ATen/ops/randn.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
+#include <torch/headeronly/version.h>
 #include <cmath>
 #include <limits>
-#include <torch/headeronly/version.h>
 
 #include "exec/aten/convert.h"
 #include "exec/aten/frame.h"
@@ -24,7 +24,8 @@ namespace {
 at::Tensor literal_tensor(const TensorMeta& meta, at::ScalarType type) {
   const TensorData& data = *meta.data;
   const c10::IValue list = data.integers.empty() ? c10::IValue(data.reals) : c10::IValue(data.integers);
-  return tensor_literal(data.size() == 0 ? c10::IValue(std::vector<double>{}) : list, type, std::nullopt).reshape(meta.shape);
+  return tensor_literal(data.size() == 0 ? c10::IValue(std::vector<double>{}) : list, type, std::nullopt)
+      .reshape(meta.shape);
 }
 
 std::int64_t integer_bound(const std::optional<MetaNumber>& bound) {
@@ -34,18 +35,21 @@ std::int64_t integer_bound(const std::optional<MetaNumber>& bound) {
   return static_cast<std::int64_t>(bound->real);
 }
 
-// The format's definition of an input (docs/graphs.md): drawn in float32, rounded to the dtype, then scaled in the dtype.
+// The format's definition of an input (docs/graphs.md): drawn in float32, rounded to the dtype, then scaled in the
+// dtype.
 at::Tensor draw(const TensorMeta& meta) {
   const at::ScalarType type = to_scalar_type(meta.dtype);
   if (meta.data) return literal_tensor(meta, type);
   if (meta.dtype == Dtype::boolean) return at::randn(meta.shape).gt(0.5);
   if (!dtype_row(meta.dtype).floating) {
     const std::int64_t low = integer_bound(meta.min_val), high = integer_bound(meta.max_val);
-    if (high == std::numeric_limits<std::int64_t>::max()) throw std::out_of_range("max_val is the largest integer; there is none above it to draw below");
+    if (high == std::numeric_limits<std::int64_t>::max())
+      throw std::out_of_range("max_val is the largest integer; there is none above it to draw below");
     return at::randint(low, high + 1, meta.shape, at::TensorOptions().dtype(type));
   }
   const double mean = meta.mean.value_or(0.0), std = meta.std.value_or(0.1);
-  at::Tensor x = std == 0 ? at::full(meta.shape, mean, at::TensorOptions().dtype(type)) : at::randn(meta.shape).to(type).mul(std).mul(0.2).add(mean);
+  at::Tensor x = std == 0 ? at::full(meta.shape, mean, at::TensorOptions().dtype(type))
+                          : at::randn(meta.shape).to(type).mul(std).mul(0.2).add(mean);
   if (meta.min_val) x = x.clamp(meta.min_val->real, std::nullopt);
   if (meta.max_val) x = x.clamp(std::nullopt, meta.max_val->real);
   return at::nan_to_num(x, 0.0).clamp(-100.0, 100.0);
@@ -53,17 +57,21 @@ at::Tensor draw(const TensorMeta& meta) {
 
 class AtenEngine final : public Engine {
  public:
-  std::string torch_version() const override { return fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH); }
+  std::string torch_version() const override {
+    return fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH);
+  }
   bool has_cuda() const override { return at::globalContext().hasCUDA(); }
   int threads() const override { return at::get_num_threads(); }
   void set_threads(int count) override { at::set_num_threads(count); }
   void seed(std::uint64_t value) override { at::manual_seed(value); }
 
-  Result<std::unique_ptr<Executable>> prepare(const Program& program, const Graph& graph, DeviceType device, std::span<ExternalStep* const> externals) override {
+  Result<std::unique_ptr<Executable>> prepare(const Program& program, const Graph& graph, DeviceType device,
+                                              std::span<ExternalStep* const> externals) override {
     return make_executable(program, graph, device, externals);
   }
 
-  Result<std::vector<TensorRef>> replay(const GraphFolder& folder, std::uint64_t seed_value, DeviceType device) override {
+  Result<std::vector<TensorRef>> replay(const GraphFolder& folder, std::uint64_t seed_value,
+                                        DeviceType device) override {
     const TensorMeta* current = nullptr;
     try {
       seed(seed_value);
@@ -85,7 +93,11 @@ class AtenEngine final : public Engine {
   }
 
   Result<TensorRef> allocate(const TensorDesc& desc) override {
-    return guarded_aten([&] { return to_ref(at::empty_strided(desc.sizes, desc.strides, at::TensorOptions().dtype(to_scalar_type(desc.dtype)).device(to_device(desc.device)))); });
+    return guarded_aten([&] {
+      return to_ref(
+          at::empty_strided(desc.sizes, desc.strides,
+                            at::TensorOptions().dtype(to_scalar_type(desc.dtype)).device(to_device(desc.device))));
+    });
   }
   Result<std::monostate> fill(const TensorRef& tensor, double value) override {
     return guarded_aten([&] { return from_ref(tensor).fill_(value), std::monostate{}; });
@@ -94,7 +106,9 @@ class AtenEngine final : public Engine {
     return guarded_aten([&] { return from_ref(target).copy_(from_ref(source)), std::monostate{}; });
   }
   Result<TensorRef> view(const TensorRef& base, const TensorDesc& desc, std::int64_t offset) override {
-    return guarded_aten([&] { return to_ref(at::as_strided(from_ref(base), desc.sizes, desc.strides, from_ref(base).storage_offset() + offset)); });
+    return guarded_aten([&] {
+      return to_ref(at::as_strided(from_ref(base), desc.sizes, desc.strides, from_ref(base).storage_offset() + offset));
+    });
   }
 
  private:
@@ -111,7 +125,10 @@ class AtenEngine final : public Engine {
   }
 
   static Error meta_error(const GraphFolder& folder, const TensorMeta* meta, const std::string& what) {
-    return {Code::meta, {folder.path, 0, 0, {}}, fmt::format("input '{}' cannot be made: {}", meta == nullptr ? "" : meta->name, what), {}};
+    return {Code::meta,
+            {folder.path, 0, 0, {}},
+            fmt::format("input '{}' cannot be made: {}", meta == nullptr ? "" : meta->name, what),
+            {}};
   }
 };
 

@@ -28,6 +28,7 @@ c10::IValue get_item(const Frame& frame, const std::vector<Value>& args);
 c10::IValue set_item(const Frame& frame, const std::vector<Value>& args);
 
 // torch.tensor and torch.as_tensor (tensor_literal.cpp).
-at::Tensor tensor_literal(const c10::IValue& data, std::optional<at::ScalarType> dtype, std::optional<at::Device> device);
+at::Tensor tensor_literal(const c10::IValue& data, std::optional<at::ScalarType> dtype,
+                          std::optional<at::Device> device);
 
 }  // namespace passnet

@@ -26,11 +26,14 @@ TensorIndex index_item(const Frame& frame, const Value& value, at::Device device
     case ValueKind::ellipsis: return at::indexing::Ellipsis;
     case ValueKind::boolean: return value.integer != 0;
     case ValueKind::integer: return value.integer;
-    case ValueKind::slice: return at::indexing::Slice(bound(frame, value.items[0]), bound(frame, value.items[1]), bound(frame, value.items[2]));
+    case ValueKind::slice:
+      return at::indexing::Slice(bound(frame, value.items[0]), bound(frame, value.items[1]),
+                                 bound(frame, value.items[2]));
     case ValueKind::tuple:
     case ValueKind::list: {  // a list is one tensor of indices
       const c10::IValue data = frame.read(value);
-      return value.items.empty() ? at::Tensor(tensor_literal(data, at::kLong, device)) : tensor_literal(data, std::nullopt, device);
+      return value.items.empty() ? at::Tensor(tensor_literal(data, at::kLong, device))
+                                 : tensor_literal(data, std::nullopt, device);
     }
     default: break;
   }
@@ -48,7 +51,9 @@ bool is_index_tuple(const Frame& frame, const Value& index) {
   if (index.kind == ValueKind::tuple) return true;
   if (index.kind != ValueKind::list || index.items.size() >= 32) return false;
   for (const Value& item : index.items) {
-    if (item.kind == ValueKind::slice || item.kind == ValueKind::none || item.kind == ValueKind::ellipsis || item.is_sequence()) return true;
+    if (item.kind == ValueKind::slice || item.kind == ValueKind::none || item.kind == ValueKind::ellipsis ||
+        item.is_sequence())
+      return true;
     if (item.is_node() && frame.at(item.node).isTensor()) return true;
   }
   return false;
@@ -80,7 +85,9 @@ std::vector<std::size_t> slice_positions(const Frame& frame, const Value& slice,
   };
   const std::int64_t step = integer(slice.items[2], 1);
   if (step == 0) throw std::invalid_argument("slice step cannot be zero");
-  const auto clip = [&](std::int64_t i) { return std::clamp<std::int64_t>(i < 0 ? i + n : i, step < 0 ? -1 : 0, step < 0 ? n - 1 : n); };
+  const auto clip = [&](std::int64_t i) {
+    return std::clamp<std::int64_t>(i < 0 ? i + n : i, step < 0 ? -1 : 0, step < 0 ? n - 1 : n);
+  };
   std::int64_t begin = step < 0 ? n - 1 : 0, end = step < 0 ? -1 : n;
   if (slice.items[0].kind != ValueKind::none) begin = clip(integer(slice.items[0], 0));
   if (slice.items[1].kind != ValueKind::none) end = clip(integer(slice.items[1], 0));
@@ -128,9 +135,12 @@ c10::IValue set_item(const Frame& frame, const std::vector<Value>& args) {
   const at::Tensor& tensor = object.toTensor();
   const auto list = indices(frame, args[1], tensor.device());
   const c10::IValue value = frame.read(args[2]);
-  if (value.isTensor()) at::indexing::set_item(tensor, list, value.toTensor());
-  else if (value.isScalar() || value.isBool()) at::Tensor(tensor).index_put_(list, value.toScalar());
-  else throw std::invalid_argument("the assigned value must be a tensor or a number");
+  if (value.isTensor())
+    at::indexing::set_item(tensor, list, value.toTensor());
+  else if (value.isScalar() || value.isBool())
+    at::Tensor(tensor).index_put_(list, value.toScalar());
+  else
+    throw std::invalid_argument("the assigned value must be a tensor or a number");
   return {};
 }
 

@@ -1,4 +1,5 @@
-// Program -> Executable: operators resolved to handles and literals to torch's values once; a run is a loop of boxed calls.
+// Program -> Executable: operators resolved to handles and literals to torch's values once; a run is a loop of boxed
+// calls.
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
@@ -50,7 +51,8 @@ void step_reads(const Step& step, const F& visit) {
 
 class AtenExecutable final : public Executable {
  public:
-  AtenExecutable(const Program& program, const Graph& graph, DeviceType device, std::span<ExternalStep* const> externals)
+  AtenExecutable(const Program& program, const Graph& graph, DeviceType device,
+                 std::span<ExternalStep* const> externals)
       : program_(program), file_(graph.file), externals_(externals.begin(), externals.end()) {
     frame_.device = to_device(device);
     for (const Node& node : graph.nodes) places_.push_back({node.line, node.column});
@@ -58,7 +60,11 @@ class AtenExecutable final : public Executable {
   }
 
   Result<RunValue> run(std::span<const TensorRef> inputs) override {
-    if (inputs.size() != program_.inputs) return Error{Code::internal, {file_, 0, 0, {}}, fmt::format("{} inputs for {} placeholders", inputs.size(), program_.inputs), {}};
+    if (inputs.size() != program_.inputs)
+      return Error{Code::internal,
+                   {file_, 0, 0, {}},
+                   fmt::format("{} inputs for {} placeholders", inputs.size(), program_.inputs),
+                   {}};
     try {
       const c10::InferenceMode inference(true);
       frame_.registers.assign(program_.types.size(), {});
@@ -94,10 +100,16 @@ class AtenExecutable final : public Executable {
       return out;
     }
     // A dtype is a number to torch; Python shows its name.
-    if (value.kind == ValueKind::constant || (value.is_node() && program_.types[static_cast<std::size_t>(value.node)] == Ty::dtype)) {
+    if (value.kind == ValueKind::constant ||
+        (value.is_node() && program_.types[static_cast<std::size_t>(value.node)] == Ty::dtype)) {
       RunValue out;
       out.kind = RunValue::Kind::text;
-      out.text = value.kind == ValueKind::constant ? value.text : fmt::format("torch.{}", dtype_row(from_scalar_type(static_cast<at::ScalarType>(frame_.at(value.node).toInt()))).name);
+      out.text =
+          value.kind == ValueKind::constant
+              ? value.text
+              : fmt::format(
+                    "torch.{}",
+                    dtype_row(from_scalar_type(static_cast<at::ScalarType>(frame_.at(value.node).toInt()))).name);
       return out;
     }
     return to_run_value(frame_.read(value));
@@ -135,7 +147,8 @@ class AtenExecutable final : public Executable {
 
   void compile_aten(const Step& step, Instruction& in) {
     const Schema& schema = *step.schema;
-    in.op = c10::Dispatcher::singleton().findSchema({fmt::format("aten::{}", schema.name), std::string(schema.overload)});
+    in.op =
+        c10::Dispatcher::singleton().findSchema({fmt::format("aten::{}", schema.name), std::string(schema.overload)});
     if (!in.op) fail(Code::environment, fmt::format("this torch has no operator aten::{}", schema.text));
     in.operands.resize(step.args.size());
     for (std::size_t i = 0; i < step.args.size(); ++i) {
@@ -186,7 +199,9 @@ class AtenExecutable final : public Executable {
       node_ = in.node;
       switch (in.kind) {
         case StepKind::aten: call(in); break;
-        case StepKind::builtin: frame_.registers[static_cast<std::size_t>(in.results[0])] = in.builtin(frame_, in.values); break;
+        case StepKind::builtin:
+          frame_.registers[static_cast<std::size_t>(in.results[0])] = in.builtin(frame_, in.values);
+          break;
         case StepKind::branch: branch(in); break;
         case StepKind::external: call_external(in); break;
       }
@@ -200,12 +215,15 @@ class AtenExecutable final : public Executable {
       switch (operand.kind) {
         case Operand::Kind::literal: stack_.push_back(operand.literal); break;
         case Operand::Kind::copied: stack_.push_back(frame_.at(operand.reg)); break;
-        case Operand::Kind::moved: stack_.push_back(std::move(frame_.registers[static_cast<std::size_t>(operand.reg)])); break;
+        case Operand::Kind::moved:
+          stack_.push_back(std::move(frame_.registers[static_cast<std::size_t>(operand.reg)]));
+          break;
         case Operand::Kind::coerced: stack_.push_back(coerce(frame_.read(*operand.value), operand.type)); break;
       }
     }
     in.op->callBoxed(stack_);
-    for (std::size_t i = 0; i < in.results.size(); ++i) frame_.registers[static_cast<std::size_t>(in.results[i])] = std::move(stack_[i]);
+    for (std::size_t i = 0; i < in.results.size(); ++i)
+      frame_.registers[static_cast<std::size_t>(in.results[i])] = std::move(stack_[i]);
     stack_.clear();
   }
 
@@ -221,7 +239,8 @@ class AtenExecutable final : public Executable {
     const c10::IValue condition = frame_.read(in.values[0]);
     const Arm& arm = in.arms[builtin_truth(condition) ? 0 : 1];
     execute(arm.code);
-    for (std::size_t i = 0; i < in.results.size(); ++i) frame_.registers[static_cast<std::size_t>(in.results[i])] = frame_.read(arm.results[i]);
+    for (std::size_t i = 0; i < in.results.size(); ++i)
+      frame_.registers[static_cast<std::size_t>(in.results[i])] = frame_.read(arm.results[i]);
   }
 
   static bool builtin_truth(const c10::IValue& v) {
@@ -289,7 +308,8 @@ c10::IValue Frame::read(const Value& value) const {
   throw std::invalid_argument("a slice or an Ellipsis outside an index");
 }
 
-Result<std::unique_ptr<Executable>> make_executable(const Program& program, const Graph& graph, DeviceType device, std::span<ExternalStep* const> externals) {
+Result<std::unique_ptr<Executable>> make_executable(const Program& program, const Graph& graph, DeviceType device,
+                                                    std::span<ExternalStep* const> externals) {
   try {
     return std::unique_ptr<Executable>(std::make_unique<AtenExecutable>(program, graph, device, externals));
   } catch (Failure& failure) {

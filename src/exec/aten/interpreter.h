@@ -7,6 +7,7 @@
 
 namespace passnet {
 
-Result<std::unique_ptr<Executable>> make_executable(const Program& program, const Graph& graph, DeviceType device, std::span<ExternalStep* const> externals);
+Result<std::unique_ptr<Executable>> make_executable(const Program& program, const Graph& graph, DeviceType device,
+                                                    std::span<ExternalStep* const> externals);
 
 }  // namespace passnet
