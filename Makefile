@@ -21,10 +21,12 @@ build/build.ninja: CMakeLists.txt CMakePresets.json
 build: setup build/build.ninja ## build build/passnet
 	@cmake --build build -j $(JOBS) -- --quiet
 
-demo: build ## run every graph of samples/ and print the table
+demo: build ## run every graph of samples/, then apply an example pass to one
 	@build/passnet doctor
 	@echo
 	@build/passnet graph run --list samples/all.txt
+	@echo
+	@build/passnet pass apply samples/qwen2_silu_mlp/float32_9 examples/silu_mul
 
 test: build ## run the whole suite; ends with 'N passed, N failed'
 	@cd build && ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml

@@ -121,7 +121,7 @@ int run(const Options& o) {
   bool matched = false;
   if (o.dump && !o.json) fmt::print("# the graph\n{}\n", graph_text(graph));
   for (const std::string& file : pass_files(o.pass)) {
-    const Pattern pattern = read_pattern(file, file_read(file).take()).take();
+    const Pattern pattern(load_pass_pattern(file).take());
     std::optional<Graph> after;
     {
       const MatchIndex index(graph);

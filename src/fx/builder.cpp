@@ -404,6 +404,7 @@ class Builder {
     if (path == "builtins.float" && args.size() == 1 && args[0].is_number())
       return Value::of(args[0].kind == ValueKind::real ? args[0].real : static_cast<double>(args[0].integer));
     if (path == "torch.device" || path == "device") return device(e, args, kwargs);
+    if (path.starts_with("math.") && kwargs.empty()) return fold_math(path.substr(5), args);
     return std::nullopt;
   }
 

@@ -93,6 +93,22 @@ std::optional<Value> fold_unary(py::Op op, const Value& v) {
   return std::nullopt;
 }
 
+std::optional<Value> fold_math(std::string_view name, std::span<const Value> args) {
+  for (const Value& arg : args)
+    if (!arg.is_number()) return std::nullopt;
+  if (args.size() == 2 && name == "pow") return fold_reals(py::Op::pow, as_real(args[0]), as_real(args[1]));
+  if (args.size() != 1) return std::nullopt;
+  const double x = as_real(args[0]);
+  const auto real = [](double r) { return std::isfinite(r) ? std::optional(Value::of(r)) : std::nullopt; };
+  if (name == "sqrt") return real(std::sqrt(x));
+  if (name == "exp") return real(std::exp(x));
+  if (name == "log") return real(std::log(x));
+  if (name == "log2") return real(std::log2(x));
+  if ((name == "floor" || name == "ceil") && std::fabs(x) < 9e15)
+    return Value::of(static_cast<std::int64_t>(name == "floor" ? std::floor(x) : std::ceil(x)));
+  return std::nullopt;
+}
+
 std::optional<Value> fold_binary(py::Op op, const Value& a, const Value& b) {
   if (op == py::Op::add && a.kind == b.kind && (a.is_sequence() || a.kind == ValueKind::string)) {
     Value out = a;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include "graph/graph.h"
 #include "py/ast.h"
@@ -9,6 +11,8 @@
 namespace passnet {
 
 std::optional<Value> fold_unary(py::Op op, const Value& operand);
+// math.NAME of literals: sqrt, exp, log, log2, pow, floor, ceil.
+std::optional<Value> fold_math(std::string_view name, std::span<const Value> args);
 std::optional<Value> fold_binary(py::Op op, const Value& left, const Value& right);
 
 }  // namespace passnet

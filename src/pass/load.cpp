@@ -179,13 +179,32 @@ Result<PassFolder> load_pass_folder(const std::string& path, const LoadOptions& 
   });
 }
 
+namespace {
+
+// The folder and the stem of a pass file's path.
+std::pair<std::string, std::string> split_path(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  std::string name = path.substr(slash == std::string::npos ? 0 : slash + 1);
+  if (name.ends_with(".py")) name.resize(name.size() - 3);
+  return {slash == std::string::npos ? std::string() : path.substr(0, slash), std::move(name)};
+}
+
+}  // namespace
+
+Result<Graph> load_pass_pattern(const std::string& path) {
+  return guarded([&] {
+    const auto [folder, name] = split_path(path);
+    ModuleLoader loader(folder);
+    const PassModule& module = loader.load(name);
+    return read_pattern(module, required_function(module, "pattern"));
+  });
+}
+
 Result<PassFolder> load_pass_file(const std::string& path, const LoadOptions& options) {
   return guarded([&] {
     PassFolder out;
-    const std::size_t slash = path.rfind('/');
-    out.path = slash == std::string::npos ? "." : path.substr(0, slash);
-    std::string name = path.substr(slash == std::string::npos ? 0 : slash + 1);
-    if (name.ends_with(".py")) name.resize(name.size() - 3);
+    const auto [folder, name] = split_path(path);
+    out.path = folder;
     out.loaders.push_back(std::make_unique<ModuleLoader>(out.path));
     out.passes.push_back(read_pass(*out.loaders[0], name));
     if (!options.open_policy) check_modules(*out.loaders[0]);

@@ -37,6 +37,8 @@ struct PassFolder {
 };
 
 Result<PassFolder> load_pass_folder(const std::string& path, const LoadOptions& options = {});
+// The pattern of one pass file alone, constants of its module included.
+Result<Graph> load_pass_pattern(const std::string& path);
 // One file as a folder of one pass.
 Result<PassFolder> load_pass_file(const std::string& path, const LoadOptions& options = {});
 

@@ -40,11 +40,17 @@ Result<Applied> apply_passes(const Graph& graph, const PassFolder& folder, Match
         const MatchIndex index(out.graph);
         found = find_matches(pattern, index, mode);
       }
-      out.passes.push_back({pass.name, found.matches.size()});
+      out.passes.push_back({pass.name, 0});
       if (found.matches.empty()) continue;
-      const std::string name = external_name(out, pass, pattern.returning.size());
-      for (const Match& match : found.matches) replacements.push_back(make_replacement(match, name, pass.replacement_args));
-      out.graph = rewrite(out.graph, pattern, replacements).take().graph;
+      Applied next = out;  // kept only where something could be rewritten
+      const std::string name = external_name(next, pass, pattern.returning.size());
+      for (const Match& match : found.matches)
+        replacements.push_back(make_replacement(match, name, pass.replacement_args));
+      auto rewritten = rewrite(out.graph, pattern, replacements);
+      if (!rewritten) continue;
+      next.graph = std::move(rewritten->graph);
+      next.passes.back().matches = rewritten->calls.size();
+      out = std::move(next);
       graph_verify(out.graph).take();
     }
     return out;

@@ -20,12 +20,15 @@ constexpr std::string_view kPackage = "pass_dir";
   fail(std::move(e));
 }
 
+// An empty folder is the current one.
+std::string module_file(const std::string& folder, std::string_view name) { return fmt::format("{}{}{}.py", folder, folder.empty() ? "" : "/", name); }
+
 // The name of a folder's file that an import means: "pass_dir.x", ".x" or, as scripts do, a bare "x" beside it.
 std::string local_module(const std::string& folder, const py::Stmt& s, std::string_view path) {
   if (s.level > 0) return std::string(path);
   if (path == kPackage) return {};
   if (path.starts_with(std::string(kPackage) + ".")) return std::string(path.substr(kPackage.size() + 1));
-  if (path.find('.') == std::string_view::npos && !path.empty() && path != "torch" && path != "triton" && path != "math" && file_exists(folder + "/" + std::string(path) + ".py")) return std::string(path);
+  if (path.find('.') == std::string_view::npos && !path.empty() && path != "torch" && path != "triton" && path != "math" && file_exists(module_file(folder, path))) return std::string(path);
   return {};
 }
 
@@ -77,7 +80,7 @@ const PassModule& ModuleLoader::load(const std::string& name) {
   constexpr std::size_t kDepth = 32, kCount = 400;
   if (!is_file_name(name)) fail({Code::pass, {folder_, 0, 0, {}}, fmt::format("'{}' is no name of a pass file", name.substr(0, 80)), {"names are letters, digits, '_' and '-'"}});
   if (loading_.size() >= kDepth || modules_.size() >= kCount) fail({Code::limit, {folder_, 0, 0, {}}, "too many modules import one another", {}});
-  const std::string file = folder_ + "/" + name + ".py";
+  const std::string file = module_file(folder_, name);
   auto module = std::make_unique<PassModule>(PassModule{name, py::parse(file, file_read(file, std::size_t{4} << 20).take()).take(), {}, {}});
   PassModule& kept = *(modules_[name] = std::move(module));
   loading_.push_back(name);
