@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 PYTHON := $(if $(PASSNET_PYTHON),$(PASSNET_PYTHON),.venv/bin/python)
 SHARED ?= ../shared
 
-.PHONY: help setup build demo test check-all sanitize fuzz bench samples format tidy clean
+.PHONY: help setup build demo test check-all sanitize gpu-check fuzz bench samples format tidy clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,6 +40,9 @@ sanitize: setup ## the suite under address and undefined-behaviour sanitizers
 	@cmake --preset sanitize $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON=$(PASSNET_PYTHON)) >/dev/null && cmake --build --preset sanitize -j $(JOBS) -- --quiet
 	@cd build-sanitize && ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml -LE differential
 	@$(PYTHON) tests/summary.py build-sanitize/ctest.xml
+
+gpu-check: ## build and compare on a machine with a GPU; the report goes to docs/gpu-report.txt
+	@tools/gpu-check $(CMAKE_OPTIONS) | tee docs/gpu-report.txt
 
 MINUTES ?= 15
 fuzz: setup ## fuzz the parser and the graph reader, MINUTES=15 each, and print the coverage (needs clang)

@@ -443,7 +443,7 @@ void HostMachine::comprehend(const py::Expr& e, std::size_t clause, Frame& frame
     for (const py::Expr* item : e.items) out.push_back(eval(*item, frame));
     return;
   }
-  const py::Clause& c = e.clauses()[clause];
+  const py::Clause c = e.clauses()[clause];
   for (HostValue& item : iterate(eval(*c.iterable, frame), e.place)) {
     step(e.place);
     assign(*c.target, std::move(item), frame);
@@ -553,8 +553,8 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
     }
     case Kind::tensor: return tensor_attribute(object, name, place);
     case Kind::device:
-      if (name == "type") return HostValue::string(object.device == DeviceType::cuda ? "cuda" : "cpu");
-      if (name == "index") return object.device == DeviceType::cuda ? HostValue::of(std::int64_t{0}) : HostValue{};
+      if (name == "type") return HostValue::string("cuda");  // see tensor_attribute: is_cuda
+      if (name == "index") return HostValue::of(std::int64_t{0});
       break;
     case Kind::dtype:
       if (name == "itemsize") return HostValue::of(std::int64_t{dtype_row(object.dtype).size});

@@ -185,7 +185,8 @@ HostValue HostMachine::tensor_attribute(const HostValue& tensor, std::string_vie
     v.device = d.device;
     return v;
   }
-  if (name == "is_cuda") return HostValue::boolean(d.device == DeviceType::cuda);
+  // Kernels run on the run's device whatever it is; to a wrapper, which asks because Triton needs one, it is a GPU.
+  if (name == "is_cuda") return HostValue::boolean(true);
   if (name == "requires_grad" || name == "is_sparse") return HostValue::boolean(false);
   if (name == "itemsize") return HostValue::of(std::int64_t{dtype_row(d.dtype).size});
   if (name == "nbytes") return HostValue::of(d.element_count() * dtype_row(d.dtype).size);
@@ -267,7 +268,7 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
   if (name == "element_size") return HostValue::of(std::int64_t{dtype_row(d.dtype).size});
   if (name == "is_floating_point") return HostValue::boolean(dtype_row(d.dtype).floating);
   if (name == "storage_offset") return HostValue::of(plan_.buffers[static_cast<std::size_t>(tensor.buffer)].offset);
-  if (name == "get_device") return HostValue::of(std::int64_t{d.device == DeviceType::cuda ? 0 : -1});
+  if (name == "get_device") return HostValue::of(std::int64_t{0});
   if (name == "contiguous") return d.is_contiguous() ? tensor : copy(tensor.buffer, d.dtype, place);
   if (name == "detach" || name == "requires_grad_") return tensor;
   if (name == "view" || name == "reshape") {

@@ -162,7 +162,7 @@ std::string host_text(const HostValue& v, bool repr) {
       return out + "}";
     }
     case Kind::dtype: return fmt::format("torch.{}", dtype_row(v.dtype).name);
-    case Kind::device: return v.device == DeviceType::cuda ? "cuda:0" : "cpu";
+    case Kind::device: return "cuda:0";
     case Kind::path: return v.text;
     default: return fmt::format("<{}>", host_type_name(v));
   }

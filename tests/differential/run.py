@@ -266,9 +266,9 @@ def run_lines(command: list[str], names: list[str], root: Path, timeout: float) 
 
 def python_lines(names: list[str], root: Path, options: argparse.Namespace, cache: dict[str, Any]) -> list[dict[str, Any]]:
     """Python torch's results; those of unchanged folders come from the cache."""
-    keys = {name: folder_key(root / name, options.seed) if options.cache else name for name in names}
+    keys = {name: folder_key(root / name, options.seed, options.device) if options.cache else name for name in names}
     missing = [name for name in names if keys[name] not in cache]
-    command = [sys.executable, str(HERE / "reference.py"), "--threads", "1", "--seed", str(options.seed)]
+    command = [sys.executable, str(HERE / "reference.py"), "--threads", "1", "--device", options.device, "--seed", str(options.seed)]
     found = run_lines(command, missing, root, options.timeout) if missing else []
     for name, result in zip(missing, found, strict=True):
         cache[keys[name]] = result
@@ -278,8 +278,9 @@ def python_lines(names: list[str], root: Path, options: argparse.Namespace, cach
     return [cache[keys[name]] for name in names]
 
 
-def folder_key(folder: Path, seed: int) -> str:
+def folder_key(folder: Path, seed: int, device: str) -> str:
     digest = hashlib.sha256(f"{importlib.metadata.version('torch')} {machine()} {seed}".encode())
+    digest.update(device.encode())
     digest.update((HERE / "reference.py").read_bytes())
     for file in sorted(folder.iterdir()):
         if file.is_file():
@@ -347,7 +348,7 @@ def compare(cases: list[Case], root: Path, options: argparse.Namespace) -> tuple
         python = python_lines(names, root, options, cache)
         ours: list[Any] = [None] * len(names)
         if not options.check:
-            command = [options.passnet, "graph", "run", "--json", "--threads", "1", "--seed", str(options.seed)]
+            command = [options.passnet, "graph", "run", "--json", "--threads", "1", "--device", options.device, "--seed", str(options.seed)]
             ours = run_lines(command, names, root, options.timeout)
         for case, a, b in zip(chunk, python, ours, strict=True):
             why = difference(case, a, b)
@@ -368,6 +369,7 @@ def main() -> int:
     parser.add_argument("--root", default=".", help="folder that the list's paths are relative to")
     parser.add_argument("--cache", help="file that keeps Python torch's results between runs")
     parser.add_argument("--seed", type=int, default=1024, help="of the inputs")
+    parser.add_argument("--device", default="cpu", help="where both sides run")
     parser.add_argument("--timeout", type=float, default=600, help=f"seconds for {CHUNK} graphs")
     options = parser.parse_args()
     if not options.check and not options.passnet:
@@ -382,7 +384,7 @@ def main() -> int:
     else:
         with tempfile.TemporaryDirectory(prefix="passnet_differential_") as temporary:
             root = Path(options.keep or temporary).absolute()
-            cases = write_table(HERE / "op_cases.txt", root, options.only, fails=False)
+            cases = write_table(HERE / "op_cases.txt", root, options.only, fails=False if options.device == "cpu" else None)
             cases += write_table(HERE / "error_cases.txt", root, options.only, fails=True)
             passed, failed = compare(cases, root, options)
     print(f"{passed} passed, {failed} failed")
