@@ -38,7 +38,7 @@ check-all: build ## as test, and every graph of $(SHARED)/passbench against Pyth
 
 sanitize: setup ## the suite under address and undefined-behaviour sanitizers
 	@cmake --preset sanitize $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON=$(PASSNET_PYTHON)) >/dev/null && cmake --build --preset sanitize -j $(JOBS) -- --quiet
-	@cd build-sanitize && ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml -LE differential
+	@cd build-sanitize && ASAN_OPTIONS=allocator_may_return_null=1 ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml -LE differential
 	@$(PYTHON) tests/summary.py build-sanitize/ctest.xml
 
 gpu-check: ## build and compare on a machine with a GPU; the report goes to docs/gpu-report.txt

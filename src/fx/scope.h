@@ -13,6 +13,7 @@ namespace passnet {
 class ImportScope {
  public:
   void add(const py::Stmt& statement);  // import and import_from; others are ignored
+  void set(std::string_view name, std::string path) { names_[name] = std::move(path); }
   // The module path a bare name stands for, or "" where it is not imported.
   std::string_view find(std::string_view name) const;
   // The full dotted path of an expression whose root is an imported name; "" for anything else.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pass/host_machine.h"
 
 namespace passnet {
@@ -13,8 +15,8 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
     case Kind::tensor: return tensor_item(object, index, place);
     case Kind::dict: {
       for (std::size_t i = 0; i < object.items->values.size(); i += 2)
-        if (host_equal(object.items->values[i], index)) return object.items->values[i + 1];
-      raise("KeyError", host_text(index, true), place);
+        if (equal(object.items->values[i], index, place)) return object.items->values[i + 1];
+      raise("KeyError", text(index, true, place), place);
     }
     case Kind::tuple:
     case Kind::list:
@@ -22,30 +24,35 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
     case Kind::opaque: refuse(Code::pass, "replacement_args takes an argument apart", place, "return the arguments whole");
     default: raise("TypeError", fmt::format("{} has no items", host_type_name(object)), place);
   }
-  const bool text = object.is(Kind::string);
-  const auto n = static_cast<std::int64_t>(text ? object.text.size() : object.items->values.size());
-  if (index.is(Kind::slice)) {
-    const auto& part = index.items->values;
-    const std::int64_t by = part[2].is(Kind::none) ? 1 : integer(part[2], place);
-    if (by == 0) raise("ValueError", "slice step cannot be zero", place);
-    const auto bound = [&](const HostValue& v, std::int64_t otherwise) {
-      if (v.is(Kind::none)) return otherwise;
-      const std::int64_t b = integer(v, place);
-      return std::clamp<std::int64_t>(b < 0 ? b + n : b, by < 0 ? -1 : 0, by < 0 ? n - 1 : n);
-    };
-    const std::int64_t begin = bound(part[0], by < 0 ? n - 1 : 0), end = bound(part[1], by < 0 ? -1 : n);
-    std::vector<HostValue> out;
-    std::string letters;
-    for (std::int64_t i = begin; by > 0 ? i < end : i > end; i += by) {
-      if (text) letters += object.text[static_cast<std::size_t>(i)];
-      else out.push_back(object.items->values[static_cast<std::size_t>(i)]);
-    }
-    return text ? HostValue::string(std::move(letters)) : HostValue::sequence(object.kind, std::move(out));
-  }
+  if (index.is(Kind::slice)) return get_slice(object, index, place);
+  const bool letters = object.is(Kind::string);
+  const auto n = static_cast<std::int64_t>(letters ? object.text.size() : object.items->values.size());
   std::int64_t i = integer(index, place);
   if (i < -n || i >= n) raise("IndexError", fmt::format("index {} of {} items", i, n), place);
   if (i < 0) i += n;
-  return text ? HostValue::string(std::string(1, object.text[static_cast<std::size_t>(i)])) : object.items->values[static_cast<std::size_t>(i)];
+  return letters ? HostValue::string(std::string(1, object.text[static_cast<std::size_t>(i)])) : object.items->values[static_cast<std::size_t>(i)];
+}
+
+HostValue HostMachine::get_slice(const HostValue& object, const HostValue& slice, py::Place place) {
+  const bool letters = object.is(Kind::string);
+  const auto n = static_cast<std::int64_t>(letters ? object.text.size() : object.items->values.size());
+  const auto& part = slice.items->values;
+  const std::int64_t by = part[2].is(Kind::none) ? 1 : std::clamp<std::int64_t>(integer(part[2], place), -n - 1, n + 1);
+  if (by == 0) raise("ValueError", "slice step cannot be zero", place);
+  const auto bound = [&](const HostValue& v, std::int64_t otherwise) {
+    if (v.is(Kind::none)) return otherwise;
+    const std::int64_t b = integer(v, place);
+    return std::clamp<std::int64_t>(b < 0 ? b + n : b, by < 0 ? -1 : 0, by < 0 ? n - 1 : n);
+  };
+  const std::int64_t begin = bound(part[0], by < 0 ? n - 1 : 0), end = bound(part[1], by < 0 ? -1 : n);
+  std::vector<HostValue> out;
+  std::string taken;
+  for (std::int64_t i = begin; by > 0 ? i < end : i > end; i += by) {
+    step(place);
+    if (letters) taken += object.text[static_cast<std::size_t>(i)];
+    else out.push_back(object.items->values[static_cast<std::size_t>(i)]);
+  }
+  return letters ? HostValue::string(std::move(taken)) : HostValue::sequence(object.kind, std::move(out));
 }
 
 void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue value, py::Place place) {
@@ -55,13 +62,13 @@ void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue 
     check_write(*object.items, index, place);
   }
   if (object.is(Kind::dict)) {
+    if (index.is(Kind::list) || index.is(Kind::dict) || index.is(Kind::set)) raise("TypeError", fmt::format("unhashable type: '{}'", host_type_name(index)), place);
     auto& items = object.items->values;
     for (std::size_t i = 0; i < items.size(); i += 2)
-      if (host_equal(items[i], index)) {
+      if (equal(items[i], index, place)) {
         items[i + 1] = std::move(value);
         return;
       }
-    if (items.size() > 20'000) refuse(Code::limit, "a dict grows too large", place);
     items.push_back(index);
     items.push_back(std::move(value));
     return;
@@ -116,7 +123,8 @@ Result<LaunchPlan> record_plan(const PassModule& module, const py::Stmt& wrapper
     HostArgs args;
     for (std::size_t i = 0; i < arguments.size(); ++i)
       args.push_back(arguments[i].tensor ? HostValue::tensor(machine.add_input(std::move(*arguments[i].tensor), i)) : std::move(arguments[i].scalar));
-    const HostValue result = machine.call_function({&module, &wrapper, nullptr, nullptr}, std::move(args), {}, wrapper.place);
+    const HostValue result = machine.call_function({&module, &wrapper, nullptr, nullptr, {}}, std::move(args), {}, wrapper.place);
+    if (result.is(Kind::none)) fail({Code::host, module.syntax.where(wrapper.place), fmt::format("wrapper '{}' returns None", wrapper.name), {"return the tensor that takes the pattern's place, or a tuple of them"}});
     const PlanOutput output = machine.output_of(result, wrapper.place);
     LaunchPlan plan = machine.take_plan();
     plan.output = output;
@@ -134,7 +142,7 @@ Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function
       v.integer = static_cast<std::int64_t>(i);
       args.push_back(std::move(v));
     }
-    return machine.call_function({&module, &function, nullptr, nullptr}, std::move(args), {}, function.place);
+    return machine.call_function({&module, &function, nullptr, nullptr, {}}, std::move(args), {}, function.place);
   });
 }
 

@@ -64,15 +64,15 @@ const HostMachine::Decorations& HostMachine::decorations(const HostLauncher& lau
           out.configs.push_back(std::move(c));
         }
       if (const py::Expr* key = argument_named("key", 1))
-        for (const HostValue& k : iterate(eval(*key, frame), d->place)) out.key.push_back(k.text);
+        for (const HostValue& k : iterate(eval(*key, frame), d->place)) out.key.push_back(string_of(k, d->place));
       if (out.configs.empty()) refuse(Code::host, "autotune without configs", d->place, "give configs=[triton.Config({...}, num_warps=4)]");
     } else if (path == "triton.heuristics") {
       if (const py::Expr* values = argument_named("values", 0)) {
         const HostValue dict = eval(*values, frame);
         if (!dict.is(Kind::dict)) refuse(Code::host, "heuristics needs a dict of functions", d->place);
-        for (std::size_t i = 0; i + 1 < dict.items->values.size(); i += 2) out.heuristics.emplace_back(dict.items->values[i].text, dict.items->values[i + 1]);
+        for (std::size_t i = 0; i + 1 < dict.items->values.size(); i += 2) out.heuristics.emplace_back(string_of(dict.items->values[i], d->place), dict.items->values[i + 1]);
       }
-    } else if (path != "triton.jit") {
+    } else if (path != "triton.jit" && path != "triton.runtime.jit.jit") {
       refuse(Code::host, fmt::format("decorator '{}' of a kernel", py::print(*d)), place, "kernels are decorated with triton.jit, triton.autotune and triton.heuristics");
     }
   }
@@ -148,6 +148,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
     std::vector<std::optional<HostValue>> all = values;
     const auto& meta = config.items->values[0].items->values;
     for (std::size_t i = 0; i + 1 < meta.size(); i += 2) {
+      if (is_launch_option(string_of(meta[i], place))) continue;  // as triton: the configuration's own num_warps counts
       const auto p = std::find_if(kernel.parameters.begin(), kernel.parameters.end(), [&](const py::Parameter& q) { return q.name == meta[i].text; });
       if (p == kernel.parameters.end()) refuse(Code::host, fmt::format("autotune sets '{}', which kernel {} does not have", meta[i].text, kernel.name), place);
       auto& slot = all[static_cast<std::size_t>(p - kernel.parameters.begin())];
@@ -175,8 +176,11 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       const py::Parameter& p = kernel.parameters[i];
-      if (!all[i] && p.default_value == nullptr) raise("TypeError", fmt::format("{} is missing its argument '{}'", kernel.name, p.name), place);
+      if (all[i]) continue;
+      if (p.default_value == nullptr) raise("TypeError", fmt::format("{} is missing its argument '{}'", kernel.name, p.name), place);
+      all[i] = module_constant(*launcher.module, *p.default_value, p.name, place);
     }
+    refresh();
     set_grid(*launcher.grid, seen, variant, place);
     out.variants.push_back(std::move(variant));
   }
@@ -184,12 +188,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
     const py::Parameter& p = kernel.parameters[i];
     const bool from_variant = std::any_of(out.variants[0].meta.begin(), out.variants[0].meta.end(), [&](const LaunchArgument& a) { return a.name == p.name; });
     if (from_variant) continue;
-    if (!values[i]) {
-      Frame frame;
-      frame.module = launcher.module;
-      frame.scope = std::make_shared<HostScope>();
-      values[i] = eval(*p.default_value, frame);
-    }
+    if (!values[i]) values[i] = module_constant(*launcher.module, *p.default_value, p.name, place);
     out.arguments.push_back(argument(p.name, *values[i], is_constexpr(p), place));
   }
   plan_.launches.push_back(std::move(out));

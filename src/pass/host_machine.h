@@ -1,5 +1,7 @@
-// The machine behind host.h: one evaluation. Split over host_eval.cpp (statements, expressions), host_calls.cpp (functions of
-// Python, math and triton), host_tensor.cpp (allocations, views, methods) and host_launch.cpp (kernels).
+// The machine behind host.h: one evaluation. Split over host_run.cpp (functions, statements), host_eval.cpp (expressions),
+// host_compare.cpp (equality, order, text), host_calls.cpp (Python's functions), host_math.cpp (math, triton and their like),
+// host_containers.cpp and host_strings.cpp (methods), host_tensor.cpp and host_view.cpp (allocations, views) and
+// host_launch.cpp (kernels).
 #pragma once
 
 #include <functional>
@@ -20,9 +22,18 @@ struct HostRaise {
 using HostArgs = std::vector<HostValue>;
 using HostKwargs = std::vector<std::pair<std::string, HostValue>>;
 
+// torch.finfo and torch.iinfo of a dtype, by attribute: min, max, eps, tiny, bits.
+std::optional<HostValue> dtype_limit(Dtype dtype, std::string_view name);
+
 class HostMachine {
  public:
   HostMachine(const PassModule& module, HostLimits limits) : root_(module), limits_(limits) {}
+  // A scope and the functions made in it hold one another.
+  ~HostMachine() {
+    for (const auto& scope : captured_) scope->names.clear();
+  }
+  HostMachine(const HostMachine&) = delete;
+  HostMachine& operator=(const HostMachine&) = delete;
 
   HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place);
   HostValue module_value(const PassModule& module, std::string_view name, py::Place place);
@@ -48,15 +59,28 @@ class HostMachine {
   [[noreturn]] void refuse(Code code, std::string message, py::Place place, std::string note = {}) const;
   void step(py::Place place);
 
-  // ---- statements and expressions (host_eval.cpp)
+  // ---- functions and statements (host_run.cpp)
   Flow run(std::span<const py::Stmt* const> body, Frame& frame);
   Flow run(const py::Stmt& s, Frame& frame);
   Flow run_for(const py::Stmt& s, Frame& frame);
   Flow run_try(const py::Stmt& s, Frame& frame);
   void run_augmented(const py::Stmt& s, Frame& frame);
+  void run_import(const py::Stmt& s, Frame& frame);
+  Flow run_with(const py::Stmt& s, Frame& frame);
+  [[noreturn]] void run_raise(const py::Stmt& s, Frame& frame);
+  void run_delete(const py::Stmt& s, Frame& frame);
   void assign(const py::Expr& target, HostValue value, Frame& frame);
+  void unpack(const py::Expr& target, const HostValue& value, Frame& frame);
+  HostValue make_function(const py::Stmt* statement, const py::Expr* lambda, Frame& frame);
+  HostValue default_value(const HostFunction& function, std::size_t parameter, const py::Parameter& p);
+  void bind_parameters(const HostFunction& function, HostArgs args, HostKwargs kwargs, Frame& frame, py::Place place);
+  HostScope* module_scope(const PassModule& module);
+  HostValue module_constant(const PassModule& owner, const py::Expr& value, std::string_view name, py::Place place);
+
+  // ---- expressions (host_eval.cpp)
   HostValue* find_local(std::string_view name, Frame& frame);
   HostValue eval(const py::Expr& e, Frame& frame);
+  HostValue eval_one(const py::Expr& e, Frame& frame);
   HostValue eval_name(const py::Expr& e, Frame& frame);
   HostValue eval_call(const py::Expr& e, Frame& frame);
   HostValue eval_compare(const py::Expr& e, Frame& frame);
@@ -65,30 +89,63 @@ class HostMachine {
   HostValue eval_subscript(const py::Expr& e, Frame& frame);
   HostValue eval_attribute(const HostValue& object, std::string_view name, py::Place place);
   std::string eval_fstring(const py::Expr& e, Frame& frame);
-  bool compare(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
   HostValue binary(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
   HostValue unary(py::Op op, const HostValue& v, py::Place place);
   HostValue get_item(const HostValue& object, const HostValue& index, py::Place place);
   void set_item(HostValue& object, const HostValue& index, HostValue value, py::Place place);
-  void check_write(const HostItems& items, const HostValue& value, py::Place place) const;
-  void bind_parameters(std::span<const py::Parameter> parameters, HostArgs args, HostKwargs kwargs, Frame& frame, std::string_view name, py::Place place);
+  HostValue get_slice(const HostValue& object, const HostValue& slice, py::Place place);
+  // What may be stored where: no tensors in what outlives a call, nothing in itself, nothing too long.
+  void check_write(const HostItems& items, const HostValue& value, py::Place place);
+
+  // ---- equality, order, text (host_compare.cpp); walks count as steps, so a tangle of lists ends too
+  bool truth(const HostValue& v, py::Place place);
+  bool equal(const HostValue& a, const HostValue& b, py::Place place, int depth = 0);
+  bool same(const HostValue& a, const HostValue& b, py::Place place);
+  bool contains(const HostValue& container, const HostValue& item, py::Place place);
+  bool compare(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
+  std::string text(const HostValue& v, bool repr, py::Place place, int depth = 0);
+  // Whether a tensor or a function is anywhere inside, or the container itself.
+  bool holds_state(const HostValue& v, py::Place place, int depth = 0);
+  bool reaches(const HostValue& v, const HostItems& items, py::Place place, int depth = 0);
+  void mark_module_level(const HostValue& v, py::Place place, int depth = 0);
+  void add_unique(std::vector<HostValue>& items, HostValue value, py::Place place);
 
   // ---- calls (host_calls.cpp)
   HostValue call(const HostValue& callee, HostArgs args, HostKwargs kwargs, py::Place place);
   HostValue call_path(const std::string& path, HostArgs args, HostKwargs kwargs, py::Place place);
   std::optional<HostValue> call_python(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
-  std::optional<HostValue> call_math(std::string_view name, const HostArgs& args, py::Place place);
+  HostValue call_min_max(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  HostValue call_int(const HostArgs& args, py::Place place);
+  HostValue call_float(const HostArgs& args, py::Place place);
+  HostValue call_round(const HostArgs& args, py::Place place);
+  HostValue call_range(const HostArgs& args, py::Place place);
+  void sort(std::vector<HostValue>& items, const HostKwargs& kwargs, py::Place place);
+  // Functions of math, triton, torch and the like that work on numbers (host_math.cpp).
+  std::optional<HostValue> call_math(std::string_view name, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> call_library(const std::string& path, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> call_torch(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
   HostValue call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs, py::Place place);
+  std::optional<HostValue> number_method(const HostValue& object, std::string_view name, py::Place place);
+  std::optional<HostValue> sequence_method(const HostValue& object, std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> set_method(const HostValue& object, std::string_view name, HostArgs& args, py::Place place);
+  std::optional<HostValue> dict_method(const HostValue& object, std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> string_method(const HostValue& object, std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  const std::string& string_of(const HostValue& v, py::Place place) const;
   std::vector<HostValue> iterate(const HostValue& v, py::Place place);
   std::int64_t integer(const HostValue& v, py::Place place) const;
   double real(const HostValue& v, py::Place place) const;
   bool is_instance(const HostValue& v, const HostValue& type, py::Place place) const;
-  std::string formatted(const HostValue& v, std::string_view spec, py::Place place) const;
+  std::string formatted(const HostValue& v, std::string_view spec, py::Place place);
+  std::string format_call(const std::string& text, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
+  std::string format_percent(const std::string& text, const HostValue& values, py::Place place);
 
   // ---- tensors (host_tensor.cpp)
   HostValue allocate(std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place);
   HostValue tensor_attribute(const HostValue& tensor, std::string_view name, py::Place place);
   HostValue tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place);
+  std::optional<HostValue> view_method(const HostValue& tensor, std::string_view name, HostArgs& args, py::Place place);
+  std::optional<HostValue> part_method(const HostValue& tensor, std::string_view name, HostArgs& args, py::Place place);
+  std::optional<HostValue> cast_method(const HostValue& tensor, std::string_view name, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
   HostValue tensor_item(const HostValue& tensor, const HostValue& index, py::Place place);
   HostValue view(BufferId base, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, std::int64_t offset, py::Place place);
   HostValue reshape(BufferId base, std::vector<std::int64_t> sizes, bool may_copy, py::Place place);
@@ -97,6 +154,8 @@ class HostMachine {
   std::vector<std::int64_t> sizes_of(const HostArgs& args, std::size_t first, py::Place place);
   std::int64_t wrap_dim(std::int64_t dim, std::size_t rank, py::Place place) const;
   BufferId add_buffer(Buffer buffer);
+  void check_size(const TensorDesc& desc, py::Place place) const;
+  std::vector<std::int64_t> channels_last_strides(const std::vector<std::int64_t>& sizes, py::Place place) const;
   const TensorDesc& desc(const HostValue& tensor) const { return plan_.buffers[static_cast<std::size_t>(tensor.buffer)].desc; }
 
   // ---- kernels (host_launch.cpp)
@@ -116,10 +175,14 @@ class HostMachine {
   HostLimits limits_;
   LaunchPlan plan_;
   std::int64_t steps_ = 0;
-  int depth_ = 0;
+  int depth_ = 0;       // of calls
+  int nesting_ = 0;     // of expressions under evaluation
   const PassModule* current_ = nullptr;  // whose line an error names
   std::unordered_map<const py::Expr*, HostValue> constants_;  // module-level expressions, evaluated once a call
   std::vector<const py::Expr*> evaluating_;
+  std::unordered_map<const PassModule*, std::shared_ptr<HostScope>> module_scopes_;  // of modules whose top level runs
+  std::vector<std::shared_ptr<HostScope>> captured_;
+  std::vector<HostRaise> handling_;  // what a bare `raise` raises again
   std::unordered_map<const py::Stmt*, Decorations> decorations_;
 };
 

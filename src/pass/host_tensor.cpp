@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "pass/host_machine.h"
 #include "pass/policy.h"
@@ -18,10 +19,59 @@ HostValue size_tuple(const std::vector<std::int64_t>& sizes) {
   return HostValue::sequence(Kind::tuple, std::move(out));
 }
 
+// What empty_like gives: the strides themselves where they are a permutation without gaps, else dense ones in the same order.
+std::vector<std::int64_t> preserved_strides(const TensorDesc& d) {
+  const std::size_t rank = d.sizes.size();
+  std::vector<std::size_t> order(rank);  // innermost first
+  for (std::size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
+  const auto outer = [&](std::size_t a, std::size_t b) {  // 1: a lies outside of b; 0: cannot be said
+    if (d.strides[a] == 0 || d.strides[b] == 0) return 0;
+    if (d.strides[a] != d.strides[b]) return d.strides[a] < d.strides[b] ? -1 : 1;
+    return d.sizes[a] > d.sizes[b] ? 1 : 0;
+  };
+  for (std::size_t i = 1; i < rank; ++i) {
+    std::size_t at = i;
+    for (std::size_t j = i; j-- > 0;) {
+      const int order_of = outer(order[j], order[at]);
+      if (order_of < 0) break;
+      if (order_of == 0) continue;
+      std::swap(order[j], order[at]);
+      at = j;
+    }
+  }
+  std::vector<std::int64_t> dense(rank);
+  std::int64_t step_size = 1;
+  bool kept = true;
+  for (const std::size_t i : order) {
+    dense[i] = step_size;
+    if (d.sizes[i] != 1) kept = kept && d.strides[i] == step_size;
+    if (d.sizes[i] > 1) step_size *= d.sizes[i];
+  }
+  return kept || d.element_count() == 0 ? d.strides : dense;
+}
+
+bool is_channels_last(const HostValue& format) { return format.is(Kind::path) && (format.text == "torch.channels_last" || format.text == "torch.channels_last_3d"); }
+
 }  // namespace
 
+// Sizes and strides stay far from overflow: every tensor, view and extent has at most limits_.elements.
+void HostMachine::check_size(const TensorDesc& d, py::Place place) const {
+  std::int64_t elements = 1, extent = 1;
+  for (std::size_t i = 0; i < d.sizes.size(); ++i) {
+    const std::int64_t size = d.sizes[i], stride = d.strides[i];
+    if (size < 0) raise("RuntimeError", fmt::format("a size of {}", size), place);
+    if (stride < 0) raise("RuntimeError", "a negative stride", place);
+    const bool fits = stride <= limits_.elements && (size <= 1 || (elements <= limits_.elements / size && stride <= (limits_.elements - extent) / (size - 1)));
+    if (!fits) refuse(Code::limit, fmt::format("a tensor of sizes ({}) is too large", fmt::join(d.sizes, ", ")), place);
+    elements *= std::max<std::int64_t>(size, 1);
+    extent += std::max<std::int64_t>(size - 1, 0) * stride;
+  }
+}
+
 BufferId HostMachine::add_buffer(Buffer buffer) {
-  constexpr std::size_t kMost = 10'000;
+  constexpr std::size_t kMost = 10'000, kDimensions = 64;
+  if (buffer.desc.sizes.size() > kDimensions) refuse(Code::limit, fmt::format("a tensor of more than {} dimensions", kDimensions), buffer.place);
+  check_size(buffer.desc, buffer.place);
   if (plan_.buffers.size() >= kMost) refuse(Code::limit, fmt::format("the wrapper makes more than {} tensors and views", kMost), buffer.place);
   plan_.buffers.push_back(std::move(buffer));
   plan_.order.emplace_back(true, plan_.buffers.size() - 1);
@@ -37,15 +87,13 @@ BufferId HostMachine::add_input(TensorDesc d, std::size_t index) {
 }
 
 HostValue HostMachine::fresh(TensorDesc d, Fill fill, double value, py::Place place) {
-  std::int64_t elements = 1;
-  for (const std::int64_t s : d.sizes) {
-    if (s < 0) raise("RuntimeError", fmt::format("a size of {}", s), place);
-    if (s > 0 && elements > limits_.elements / s) refuse(Code::limit, "the wrapper allocates too much", place);
-    elements *= s;
+  if (d.strides.empty()) {
+    d.strides.assign(d.sizes.size(), 0);
+    check_size(d, place);  // before strides are multiplied out
+    d.strides = contiguous_strides(d.sizes);
   }
   Buffer b;
   b.desc = std::move(d);
-  if (b.desc.strides.empty()) b.desc.strides = contiguous_strides(b.desc.sizes);
   b.fill = fill;
   b.fill_value = value;
   b.place = place;
@@ -59,20 +107,6 @@ HostValue HostMachine::copy(BufferId base, Dtype dtype, py::Place place) {
   b.desc = plan_.buffers[static_cast<std::size_t>(base)].desc;
   b.desc.dtype = dtype;
   b.desc.strides = contiguous_strides(b.desc.sizes);
-  b.place = place;
-  return HostValue::tensor(add_buffer(std::move(b)));
-}
-
-HostValue HostMachine::view(BufferId base, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, std::int64_t offset, py::Place place) {
-  const Buffer& parent = plan_.buffers[static_cast<std::size_t>(base)];
-  Buffer b;
-  b.kind = BufferKind::view;
-  // Views of views lie in the first that owns memory.
-  b.base = parent.kind == BufferKind::view ? parent.base : base;
-  b.offset = offset + (parent.kind == BufferKind::view ? parent.offset : 0);
-  b.desc = parent.desc;
-  b.desc.sizes = std::move(sizes);
-  b.desc.strides = std::move(strides);
   b.place = place;
   return HostValue::tensor(add_buffer(std::move(b)));
 }
@@ -93,6 +127,21 @@ std::vector<std::int64_t> HostMachine::sizes_of(const HostArgs& args, std::size_
   return out;
 }
 
+std::vector<std::int64_t> HostMachine::channels_last_strides(const std::vector<std::int64_t>& sizes, py::Place place) const {
+  if (sizes.size() != 4 && sizes.size() != 5) raise("RuntimeError", "channels_last needs four or five dimensions", place);
+  check_size({sizes, std::vector<std::int64_t>(sizes.size(), 0)}, place);
+  std::vector<std::int64_t> strides(sizes.size());
+  std::int64_t step_size = 1;
+  strides[1] = 1;
+  step_size *= std::max<std::int64_t>(sizes[1], 1);
+  for (std::size_t i = sizes.size(); i-- > 2;) {
+    strides[i] = step_size;
+    step_size *= std::max<std::int64_t>(sizes[i], 1);
+  }
+  strides[0] = step_size;
+  return strides;
+}
+
 HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place) {
   const auto take = [&](std::string_view key) -> std::optional<HostValue> {
     for (auto it = kwargs.begin(); it != kwargs.end(); ++it)
@@ -107,7 +156,9 @@ HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs
   if (!plan_.buffers.empty()) d.device = plan_.buffers[0].desc.device;
   const auto dtype = take("dtype");
   const auto device = take("device");
-  for (const char* ignored : {"requires_grad", "pin_memory", "layout", "memory_format"}) take(ignored);
+  const auto format = take("memory_format");
+  for (const char* ignored : {"requires_grad", "pin_memory", "layout", "out"})
+    if (const auto v = take(ignored); v && std::string_view(ignored) == "out" && !v->is(Kind::none)) refuse(Code::host, "'out=' of an allocation", place);
   if (device && device->is(Kind::device)) d.device = device->device;
   const bool like = name.ends_with("_like");
   double fill_value = name.starts_with("ones") ? 1.0 : 0.0;
@@ -126,20 +177,7 @@ HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs
     if (args.empty() || !args[0].is(Kind::tensor)) raise("TypeError", fmt::format("{} needs a tensor", name), place);
     const TensorDesc& other = desc(args[0]);
     d = other;
-    if (!other.is_contiguous()) {
-      // preserve_format: a dense permutation keeps its order of strides, anything else becomes contiguous
-      std::vector<std::size_t> by_stride(other.sizes.size());
-      for (std::size_t i = 0; i < by_stride.size(); ++i) by_stride[i] = i;
-      std::stable_sort(by_stride.begin(), by_stride.end(), [&](std::size_t a, std::size_t b) { return other.strides[a] > other.strides[b]; });
-      std::vector<std::int64_t> dense(other.sizes.size());
-      std::int64_t step_size = 1;
-      for (std::size_t i = by_stride.size(); i-- > 0;) {
-        dense[by_stride[i]] = step_size;
-        step_size *= std::max<std::int64_t>(other.sizes[by_stride[i]], 1);
-      }
-      d.strides = dense == other.strides ? dense : contiguous_strides(other.sizes);
-      if (std::find(other.strides.begin(), other.strides.end(), 0) == other.strides.end()) d.strides = dense;
-    }
+    d.strides = preserved_strides(other);
     if (device && device->is(Kind::device)) d.device = device->device;
   } else {
     if (auto v = take("size")) args.insert(args.begin(), *v);
@@ -158,8 +196,6 @@ HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs
     }
     d.sizes = sizes_of(args, 0, place);
     if (name == "empty_strided" && d.strides.size() != d.sizes.size()) raise("RuntimeError", "sizes and strides differ in length", place);
-    for (const std::int64_t s : d.strides)
-      if (s < 0) raise("RuntimeError", "a negative stride", place);
   }
   if (name == "full_like") {
     if (auto v = take("fill_value")) args.push_back(*v);
@@ -171,6 +207,8 @@ HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs
     else if (!dtype->is(Kind::none)) raise("TypeError", "dtype must be a torch dtype", place);
   }
   if (!kwargs.empty()) raise("TypeError", fmt::format("torch.{} has no argument '{}'", name, kwargs[0].first), place);
+  if (format && format->is(Kind::path) && format->text == "torch.contiguous_format") d.strides.clear();
+  if (format && is_channels_last(*format)) d.strides = channels_last_strides(d.sizes, place);
   return fresh(std::move(d), fill, fill_value, place);
 }
 
@@ -188,6 +226,7 @@ HostValue HostMachine::tensor_attribute(const HostValue& tensor, std::string_vie
   // Kernels run on the run's device whatever it is; to a wrapper, which asks because Triton needs one, it is a GPU.
   if (name == "is_cuda") return HostValue::boolean(true);
   if (name == "requires_grad" || name == "is_sparse") return HostValue::boolean(false);
+  if (name == "data") return tensor;
   if (name == "itemsize") return HostValue::of(std::int64_t{dtype_row(d.dtype).size});
   if (name == "nbytes") return HostValue::of(d.element_count() * dtype_row(d.dtype).size);
   if (name == "T" || name == "mT") return tensor_method(tensor, name == "T" && d.sizes.size() != 2 ? "permute_reversed" : "transpose_last", {}, {}, place);
@@ -198,275 +237,98 @@ HostValue HostMachine::tensor_attribute(const HostValue& tensor, std::string_vie
   return method;
 }
 
-HostValue HostMachine::reshape(BufferId base, std::vector<std::int64_t> sizes, bool may_copy, py::Place place) {
-  const TensorDesc d = plan_.buffers[static_cast<std::size_t>(base)].desc;
-  const std::int64_t elements = d.element_count();
-  std::int64_t known = 1;
-  std::ptrdiff_t open = -1;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == -1 && open < 0) open = static_cast<std::ptrdiff_t>(i);
-    else if (sizes[i] < 0) raise("RuntimeError", "a negative size", place);
-    else known *= sizes[i];
-  }
-  if (open >= 0) {
-    if (known == 0 || elements % known != 0) raise("RuntimeError", fmt::format("shape [{}] does not hold {} elements", fmt::join(sizes, ", "), elements), place);
-    sizes[static_cast<std::size_t>(open)] = elements / known;
-  } else if (known != elements) {
-    raise("RuntimeError", fmt::format("shape [{}] does not hold {} elements", fmt::join(sizes, ", "), elements), place);
-  }
-  if (d.is_contiguous()) return view(base, sizes, contiguous_strides(sizes), 0, place);
-  // Groups of old dimensions that lie densely behind one another can be cut anew; each new size must fit into one group.
-  std::vector<std::int64_t> strides(sizes.size());
-  std::size_t next = sizes.size();
-  std::int64_t chunk_stride = d.strides.empty() ? 1 : d.strides.back();
-  std::int64_t old_elements = 1, new_elements = 1;
-  bool fits = true;
-  for (std::size_t i = d.sizes.size(); i-- > 0 && fits;) {
-    old_elements *= d.sizes[i];
-    const bool end = i == 0 || (d.sizes[i - 1] != 1 && d.strides[i - 1] != old_elements * chunk_stride);
-    if (!end) continue;
-    while (next > 0 && (new_elements < old_elements || sizes[next - 1] == 1)) {
-      strides[next - 1] = new_elements * chunk_stride;
-      new_elements *= sizes[--next];
-    }
-    fits = new_elements == old_elements;
-    if (i > 0) {
-      chunk_stride = d.strides[i - 1];
-      old_elements = new_elements = 1;
-    }
-  }
-  if (fits && next == 0) return view(base, sizes, strides, 0, place);
-  if (!may_copy) raise("RuntimeError", "view size is not compatible with the tensor's strides; use contiguous() first", place);
-  const HostValue dense = copy(base, d.dtype, place);
-  return view(dense.buffer, sizes, contiguous_strides(sizes), 0, place);
-}
+namespace {
+
+// The parameters of methods, for keywords.
+struct MethodParameters {
+  std::string_view method;
+  std::array<std::string_view, 3> names;
+};
+constexpr MethodParameters kMethods[] = {{"size", {"dim"}}, {"stride", {"dim"}}, {"transpose", {"dim0", "dim1"}}, {"swapaxes", {"axis0", "axis1"}}, {"permute", {"dims"}}, {"flatten", {"start_dim", "end_dim"}},
+                                         {"unflatten", {"dim", "sizes"}}, {"unsqueeze", {"dim"}}, {"squeeze", {"dim"}}, {"select", {"dim", "index"}}, {"narrow", {"dim", "start", "length"}},
+                                         {"chunk", {"chunks", "dim"}}, {"split", {"split_size", "dim"}}, {"unbind", {"dim"}}, {"reshape", {"shape"}}, {"view", {"size"}}, {"expand", {"size"}},
+                                         {"movedim", {"source", "destination"}}, {"as_strided", {"size", "stride", "storage_offset"}}, {"new_empty", {"size"}}, {"new_zeros", {"size"}},
+                                         {"new_ones", {"size"}}, {"new_full", {"size", "fill_value"}}};
+
+}  // namespace
 
 HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place) {
   const TensorDesc d = desc(tensor);
   const std::size_t rank = d.sizes.size();
-  // Keywords in the order of the signature join the positional arguments.
-  const auto keyword = [&](std::string_view key) -> std::optional<HostValue> {
+  for (const MethodParameters& m : kMethods) {
+    if (m.method != name) continue;
+    for (std::size_t i = 0; i < m.names.size() && !m.names[i].empty(); ++i) {
+      const auto kw = std::find_if(kwargs.begin(), kwargs.end(), [&](const auto& k) { return k.first == m.names[i] || (name == "split" && k.first == "split_size_or_sections"); });
+      if (kw == kwargs.end()) continue;
+      if (i < args.size()) raise("TypeError", fmt::format("{}() got several values for argument '{}'", name, m.names[i]), place);
+      args.resize(i);  // what was left out is None: its default
+      args.push_back(kw->second);
+      kwargs.erase(kw);
+    }
+  }
+  const auto keyword = [&](std::string_view key) -> const HostValue* {
     for (const auto& [k, v] : kwargs)
-      if (k == key) return v;
-    return std::nullopt;
+      if (k == key) return &v;
+    return nullptr;
   };
-  for (const char* key : {"dim", "dim0", "dim1", "start_dim", "end_dim", "dims", "shape", "size", "start", "length", "index", "chunks"})
-    if (const auto v = keyword(key)) args.push_back(*v);
-  const auto arg = [&](std::size_t i, std::int64_t otherwise) { return i < args.size() ? integer(args[i], place) : otherwise; };
-  const auto need = [&](std::size_t n) {
-    if (args.size() < n) raise("TypeError", fmt::format("{}() needs {} argument{}", name, n, n == 1 ? "" : "s"), place);
-  };
+  const HostValue* format = keyword("memory_format");
+  const bool channels_last = format != nullptr && is_channels_last(*format);
 
   if (name == "size" || name == "stride") {
     const auto& list = name == "size" ? d.sizes : d.strides;
     if (args.empty()) return size_tuple(list);
-    return HostValue::of(list.at(static_cast<std::size_t>(wrap_dim(integer(args[0], place), rank, place))));
+    const auto at = static_cast<std::size_t>(wrap_dim(integer(args[0], place), rank, place));
+    if (at >= list.size()) raise("IndexError", "a tensor without dimensions", place);
+    return HostValue::of(list[at]);
   }
   if (name == "numel" || name == "nelement") return HostValue::of(d.element_count());
   if (name == "dim" || name == "ndimension") return HostValue::of(static_cast<std::int64_t>(rank));
-  if (name == "is_contiguous") return HostValue::boolean(d.is_contiguous());
+  if (name == "is_contiguous") return HostValue::boolean(channels_last ? (rank == 4 || rank == 5) && d.strides == channels_last_strides(d.sizes, place) : d.is_contiguous());
   if (name == "element_size") return HostValue::of(std::int64_t{dtype_row(d.dtype).size});
   if (name == "is_floating_point") return HostValue::boolean(dtype_row(d.dtype).floating);
   if (name == "storage_offset") return HostValue::of(plan_.buffers[static_cast<std::size_t>(tensor.buffer)].offset);
   if (name == "get_device") return HostValue::of(std::int64_t{0});
-  if (name == "contiguous") return d.is_contiguous() ? tensor : copy(tensor.buffer, d.dtype, place);
-  if (name == "detach" || name == "requires_grad_") return tensor;
-  if (name == "view" || name == "reshape") {
-    if (args.size() == 1 && args[0].is(Kind::dtype)) refuse(Code::host, "view as another dtype", place, "cast in the kernel");
-    return reshape(tensor.buffer, sizes_of(args, 0, place), name == "reshape", place);
+  if (name == "contiguous") {
+    if (!channels_last) return d.is_contiguous() ? tensor : copy(tensor.buffer, d.dtype, place);
+    const auto strides = channels_last_strides(d.sizes, place);
+    if (d.strides == strides) return tensor;
+    const HostValue out = copy(tensor.buffer, d.dtype, place);
+    plan_.buffers[static_cast<std::size_t>(out.buffer)].desc.strides = strides;
+    return out;
   }
-  if (name == "ravel") return reshape(tensor.buffer, {-1}, true, place);
-  if (name == "view_as") return need(1), reshape(tensor.buffer, desc(args[0]).sizes, false, place);
-  if (name == "flatten") {
-    if (rank == 0) return reshape(tensor.buffer, {1}, true, place);
-    const std::int64_t begin = wrap_dim(arg(0, 0), rank, place), end = wrap_dim(arg(1, -1), rank, place);
-    std::vector<std::int64_t> sizes(d.sizes.begin(), d.sizes.begin() + begin);
-    std::int64_t joined = 1;
-    for (std::int64_t i = begin; i <= end; ++i) joined *= d.sizes[static_cast<std::size_t>(i)];
-    sizes.push_back(joined);
-    sizes.insert(sizes.end(), d.sizes.begin() + end + 1, d.sizes.end());
-    return reshape(tensor.buffer, sizes, true, place);
-  }
-  if (name == "unflatten") {
-    need(2);
-    const std::int64_t at = wrap_dim(integer(args[0], place), rank, place);
-    std::vector<std::int64_t> sizes(d.sizes.begin(), d.sizes.begin() + at);
-    for (const HostValue& v : iterate(args[1], place)) sizes.push_back(integer(v, place));
-    sizes.insert(sizes.end(), d.sizes.begin() + at + 1, d.sizes.end());
-    return reshape(tensor.buffer, sizes, false, place);
-  }
-  if (name == "permute" || name == "permute_reversed") {
-    std::vector<std::int64_t> order = name == "permute" ? sizes_of(args, 0, place) : std::vector<std::int64_t>{};
-    if (name == "permute_reversed")
-      for (std::size_t i = rank; i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
-    if (order.size() != rank) raise("RuntimeError", "permute needs every dimension once", place);
-    std::vector<std::int64_t> sizes, strides;
-    std::vector<bool> seen(rank, false);
-    for (const std::int64_t o : order) {
-      const auto at = static_cast<std::size_t>(wrap_dim(o, rank, place));
-      if (seen[at]) raise("RuntimeError", "permute needs every dimension once", place);
-      seen[at] = true;
-      sizes.push_back(d.sizes[at]);
-      strides.push_back(d.strides[at]);
-    }
-    return view(tensor.buffer, sizes, strides, 0, place);
-  }
-  if (name == "transpose" || name == "swapaxes" || name == "t" || name == "transpose_last") {
-    if (rank < 2) {
-      if (name == "t") return tensor;
-      raise("IndexError", "transpose needs two dimensions", place);
-    }
-    if (name == "transpose" || name == "swapaxes") need(2);
-    const bool last = name == "t" || name == "transpose_last";
-    const auto a = static_cast<std::size_t>(last ? rank - 2 : wrap_dim(arg(0, 0), rank, place)), b = static_cast<std::size_t>(last ? rank - 1 : wrap_dim(arg(1, 0), rank, place));
-    std::vector<std::int64_t> sizes = d.sizes, strides = d.strides;
-    std::swap(sizes[a], sizes[b]);
-    std::swap(strides[a], strides[b]);
-    return view(tensor.buffer, sizes, strides, 0, place);
-  }
-  if (name == "expand" || name == "expand_as") {
-    std::vector<std::int64_t> sizes = name == "expand" ? sizes_of(args, 0, place) : (need(1), desc(args[0]).sizes);
-    if (sizes.size() < rank) raise("RuntimeError", "expand to fewer dimensions", place);
-    std::vector<std::int64_t> strides(sizes.size(), 0);
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (i < sizes.size() - rank) continue;
-      const std::size_t old = i - (sizes.size() - rank);
-      if (sizes[i] == -1 || sizes[i] == d.sizes[old]) sizes[i] = d.sizes[old], strides[i] = d.strides[old];
-      else if (d.sizes[old] != 1) raise("RuntimeError", fmt::format("size {} cannot be expanded to {}", d.sizes[old], sizes[i]), place);
-    }
-    return view(tensor.buffer, sizes, strides, 0, place);
-  }
-  if (name == "unsqueeze") {
-    need(1);
-    const auto at = static_cast<std::size_t>(wrap_dim(integer(args[0], place), rank + 1, place));
-    std::vector<std::int64_t> sizes = d.sizes, strides = d.strides;
-    strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(at), at < rank ? d.sizes[at] * d.strides[at] : 1);
-    sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), 1);
-    return view(tensor.buffer, sizes, strides, 0, place);
-  }
-  if (name == "squeeze") {
-    std::vector<bool> drop(rank, args.empty());
-    if (!args.empty())
-      for (const std::int64_t o : sizes_of(args, 0, place)) drop[static_cast<std::size_t>(wrap_dim(o, rank, place))] = true;
-    std::vector<std::int64_t> sizes, strides;
-    for (std::size_t i = 0; i < rank; ++i)
-      if (!drop[i] || d.sizes[i] != 1) sizes.push_back(d.sizes[i]), strides.push_back(d.strides[i]);
-    return view(tensor.buffer, sizes, strides, 0, place);
-  }
-  if (name == "select" || name == "narrow") {
-    need(name == "select" ? 2 : 3);
-    const std::int64_t at = wrap_dim(integer(args[0], place), rank, place), begin = integer(args[1], place);
-    std::vector<HostValue> index(static_cast<std::size_t>(at), HostValue::sequence(Kind::slice, {{}, {}, {}}));
-    index.push_back(name == "select" ? args[1] : HostValue::sequence(Kind::slice, {HostValue::of(begin), HostValue::of(begin + integer(args[2], place)), {}}));
-    return tensor_item(tensor, HostValue::sequence(Kind::tuple, std::move(index)), place);
-  }
-  if (name == "chunk" || name == "split" || name == "unbind") {
-    const bool unbind = name == "unbind";
-    if (!unbind) need(1);
-    const std::int64_t at = wrap_dim(arg(unbind ? 0 : 1, 0), rank, place);
-    const std::int64_t n = d.sizes.at(static_cast<std::size_t>(at));
-    std::vector<std::int64_t> parts;
-    if (unbind) parts.assign(static_cast<std::size_t>(n), 1);
-    else if (name == "split" && !args[0].is_number()) parts = sizes_of({args[0]}, 0, place);
-    else {
-      const std::int64_t k = integer(args[0], place);
-      if (k <= 0) raise("RuntimeError", "a part of no size", place);
-      const std::int64_t size = name == "split" ? k : std::max<std::int64_t>((n + k - 1) / k, 1);
-      for (std::int64_t done = 0; done < n; done += size) parts.push_back(std::min(size, n - done));
-    }
-    std::vector<HostValue> out;
-    std::int64_t begin = 0;
-    for (const std::int64_t part : parts) {
-      std::vector<HostValue> index(static_cast<std::size_t>(at), HostValue::sequence(Kind::slice, {{}, {}, {}}));
-      index.push_back(unbind ? HostValue::of(begin) : HostValue::sequence(Kind::slice, {HostValue::of(begin), HostValue::of(begin + part), {}}));
-      out.push_back(tensor_item(tensor, HostValue::sequence(Kind::tuple, std::move(index)), place));
-      begin += part;
-    }
-    return HostValue::sequence(Kind::tuple, std::move(out));
-  }
-  if (name == "new_empty" || name == "new_zeros" || name == "new_ones" || name == "new_full") {
-    if (!keyword("dtype")) kwargs.emplace_back("dtype", HostValue::of_dtype(d.dtype));
-    std::erase_if(kwargs, [](const auto& k) { return k.first == "size"; });
+  if (name == "detach" || name == "requires_grad_" || name == "cuda") return tensor;  // the run has one device
+  if (name.starts_with("new_")) {
+    if (keyword("dtype") == nullptr) kwargs.emplace_back("dtype", HostValue::of_dtype(d.dtype));
     return allocate(name.substr(4), std::move(args), std::move(kwargs), place);
   }
+  if (auto v = view_method(tensor, name, args, place)) return *v;
+  if (auto v = part_method(tensor, name, args, place)) return *v;
+  if (auto v = cast_method(tensor, name, args, kwargs, place)) return *v;
+  if (name == "data_ptr") refuse(Code::policy, "call of '.data_ptr'", place, "a wrapper hands tensors to kernels, never addresses");
+  refuse(Code::policy, fmt::format("call of '.{}' on a tensor in a wrapper", name), place, allowed_calls_note());
+}
+
+std::optional<HostValue> HostMachine::cast_method(const HostValue& tensor, std::string_view name, const HostArgs& args, const HostKwargs& kwargs, py::Place place) {
   constexpr std::pair<std::string_view, Dtype> kCasts[] = {{"float", Dtype::float32}, {"half", Dtype::float16}, {"bfloat16", Dtype::bfloat16}, {"double", Dtype::float64}, {"int", Dtype::int32}, {"long", Dtype::int64}, {"bool", Dtype::boolean}};
   std::optional<Dtype> wanted;
   for (const auto& [cast, dtype] : kCasts)
     if (name == cast) wanted = dtype;
-  if (name == "to" || name == "type") {
-    if (const auto v = keyword("dtype"); v && v->is(Kind::dtype)) wanted = v->dtype;
+  if (name == "to" || name == "type" || name == "type_as") {
+    for (const auto& [k, v] : kwargs)
+      if (k == "dtype" && v.is(Kind::dtype)) wanted = v.dtype;
     for (const HostValue& v : args) {
       if (v.is(Kind::dtype)) wanted = v.dtype;
       if (v.is(Kind::tensor)) wanted = desc(v).dtype;
     }
     if (!wanted) return tensor;  // to a device: the run has one
   }
-  if (wanted) {
-    if (*wanted == d.dtype) return tensor;
-    // A copy in another dtype computes: allowed for what the wrapper itself made.
-    const Buffer& b = plan_.buffers[static_cast<std::size_t>(tensor.buffer)];
-    const Buffer& owner = b.kind == BufferKind::view ? plan_.buffers[static_cast<std::size_t>(b.base)] : b;
-    if (owner.kind == BufferKind::input) refuse(Code::policy, fmt::format("'.{}' converts an input in a wrapper", name), place, "cast in the kernel: tl.load(...).to(tl.float32)");
-    return copy(tensor.buffer, *wanted, place);
-  }
-  if (name == "as_strided") {
-    need(2);
-    const auto sizes = sizes_of({args[0]}, 0, place), strides = sizes_of({args[1]}, 0, place);
-    std::int64_t last = arg(2, 0);
-    for (std::size_t i = 0; i < sizes.size() && i < strides.size(); ++i) last += std::max<std::int64_t>(sizes[i] - 1, 0) * strides[i];
-    if (sizes.size() != strides.size() || !d.is_contiguous() || last >= d.element_count() || std::any_of(strides.begin(), strides.end(), [](std::int64_t s) { return s < 0; })) raise("RuntimeError", "as_strided leaves the tensor", place);
-    return view(tensor.buffer, sizes, strides, arg(2, 0), place);
-  }
-  refuse(Code::policy, fmt::format("call of '.{}' on a tensor in a wrapper", name), place, allowed_calls_note());
-}
-
-HostValue HostMachine::tensor_item(const HostValue& tensor, const HostValue& index, py::Place place) {
-  const TensorDesc d = desc(tensor);
-  std::vector<HostValue> items = index.is(Kind::tuple) ? index.items->values : std::vector<HostValue>{index};
-  std::size_t consumed = 0;
-  for (const HostValue& i : items) consumed += i.is(Kind::none) || i.is(Kind::ellipsis) ? 0 : 1;
-  std::vector<std::int64_t> sizes, strides;
-  std::int64_t offset = 0;
-  std::size_t at = 0;
-  const auto keep = [&] {
-    sizes.push_back(d.sizes[at]);
-    strides.push_back(d.strides[at]);
-    ++at;
-  };
-  for (const HostValue& i : items) {
-    if (i.is(Kind::none)) {
-      sizes.push_back(1);
-      strides.push_back(0);
-      continue;
-    }
-    if (i.is(Kind::ellipsis)) {
-      for (std::size_t n = d.sizes.size() - std::min(consumed, d.sizes.size()); n > 0; --n) keep();
-      continue;
-    }
-    if (at >= d.sizes.size()) raise("IndexError", "too many indices for the tensor", place);
-    const std::int64_t n = d.sizes[at];
-    if (i.is(Kind::slice)) {
-      const auto bound = [&](const HostValue& v, std::int64_t otherwise) {
-        if (v.is(Kind::none)) return otherwise;
-        const std::int64_t b = integer(v, place);
-        return std::clamp<std::int64_t>(b < 0 ? b + n : b, 0, n);
-      };
-      const auto& part = i.items->values;
-      const std::int64_t begin = bound(part[0], 0), end = bound(part[1], n), by = part[2].is(Kind::none) ? 1 : integer(part[2], place);
-      if (by <= 0) raise("ValueError", "slice step must be positive", place);
-      offset += begin * d.strides[at];
-      sizes.push_back(end > begin ? (end - begin + by - 1) / by : 0);
-      strides.push_back(d.strides[at] * by);
-      ++at;
-      continue;
-    }
-    if (!i.is_integral() || i.is(Kind::boolean)) refuse(Code::policy, "a tensor is indexed by values in a wrapper", place, "gather in a kernel");
-    if (i.integer < -n || i.integer >= n) raise("IndexError", fmt::format("index {} of a dimension of size {}", i.integer, n), place);
-    offset += (i.integer < 0 ? i.integer + n : i.integer) * d.strides[at];
-    ++at;
-  }
-  while (at < d.sizes.size()) keep();
-  return view(tensor.buffer, std::move(sizes), std::move(strides), offset, place);
+  if (!wanted) return std::nullopt;
+  if (*wanted == desc(tensor).dtype) return tensor;
+  // A copy in another dtype computes: allowed for what the wrapper itself made.
+  const Buffer& b = plan_.buffers[static_cast<std::size_t>(tensor.buffer)];
+  const Buffer& owner = b.kind == BufferKind::view ? plan_.buffers[static_cast<std::size_t>(b.base)] : b;
+  if (owner.kind == BufferKind::input) refuse(Code::policy, fmt::format("'.{}' converts an input in a wrapper", name), place, "cast in the kernel: tl.load(...).to(tl.float32)");
+  return copy(tensor.buffer, *wanted, place);
 }
 
 }  // namespace passnet

@@ -1,9 +1,5 @@
 #include "pass/host_value.h"
 
-#include <fmt/format.h>
-
-#include "base/text.h"
-
 namespace passnet {
 
 using Kind = HostValue::Kind;
@@ -68,51 +64,6 @@ void HostScope::set(std::string_view name, HostValue value) {
   else names.emplace_back(name, std::move(value));
 }
 
-bool host_equal(const HostValue& a, const HostValue& b) {
-  if (a.is_number() && b.is_number()) {
-    if (a.is_integral() && b.is_integral()) return a.integer == b.integer;
-    return a.as_real() == b.as_real();
-  }
-  if (a.kind != b.kind) return false;
-  switch (a.kind) {
-    case Kind::none:
-    case Kind::ellipsis: return true;
-    case Kind::string:
-    case Kind::path: return a.text == b.text;
-    case Kind::dtype: return a.dtype == b.dtype;
-    case Kind::device: return a.device == b.device;
-    case Kind::tensor: return a.buffer == b.buffer;
-    case Kind::opaque: return a.integer == b.integer;
-    case Kind::function: return a.function == b.function || (a.function->statement != nullptr && a.function->statement == b.function->statement && !a.function->closure && !b.function->closure);
-    case Kind::kernel: return a.kernel.function == b.kernel.function;
-    case Kind::tuple:
-    case Kind::list:
-    case Kind::slice: {
-      const auto &x = a.items->values, &y = b.items->values;
-      if (x.size() != y.size()) return false;
-      for (std::size_t i = 0; i < x.size(); ++i)
-        if (!host_equal(x[i], y[i])) return false;
-      return true;
-    }
-    default: return a.items != nullptr && a.items == b.items;
-  }
-}
-
-bool host_truth(const HostValue& v) {
-  switch (v.kind) {
-    case Kind::none: return false;
-    case Kind::boolean:
-    case Kind::integer: return v.integer != 0;
-    case Kind::real: return v.real != 0;
-    case Kind::string: return !v.text.empty();
-    case Kind::tuple:
-    case Kind::list:
-    case Kind::dict:
-    case Kind::set: return !v.items->values.empty();
-    default: return true;
-  }
-}
-
 std::string_view host_type_name(const HostValue& v) {
   switch (v.kind) {
     case Kind::none: return "NoneType";
@@ -139,51 +90,6 @@ std::string_view host_type_name(const HostValue& v) {
     case Kind::ellipsis: return "ellipsis";
   }
   return "";
-}
-
-std::string host_text(const HostValue& v, bool repr) {
-  const auto list = [&](char open, char close) {
-    std::string out(1, open);
-    for (std::size_t i = 0; i < v.items->values.size(); ++i) out += (i > 0 ? ", " : "") + host_text(v.items->values[i], true);
-    if (open == '(' && v.items->values.size() == 1) out += ',';
-    return out + close;
-  };
-  switch (v.kind) {
-    case Kind::none: return "None";
-    case Kind::boolean: return v.integer != 0 ? "True" : "False";
-    case Kind::integer: return std::to_string(v.integer);
-    case Kind::real: return python_float(v.real);
-    case Kind::string: return repr ? python_string(v.text) : v.text;
-    case Kind::tuple: return list('(', ')');
-    case Kind::list: return list('[', ']');
-    case Kind::dict: {
-      std::string out = "{";
-      for (std::size_t i = 0; i < v.items->values.size(); i += 2) out += (i > 0 ? ", " : "") + host_text(v.items->values[i], true) + ": " + host_text(v.items->values[i + 1], true);
-      return out + "}";
-    }
-    case Kind::dtype: return fmt::format("torch.{}", dtype_row(v.dtype).name);
-    case Kind::device: return "cuda:0";
-    case Kind::path: return v.text;
-    default: return fmt::format("<{}>", host_type_name(v));
-  }
-}
-
-bool host_holds_state(const HostValue& v) {
-  switch (v.kind) {
-    case Kind::tensor:
-    case Kind::function:
-    case Kind::launcher:
-    case Kind::opaque:
-    case Kind::method: return true;
-    case Kind::tuple:
-    case Kind::list:
-    case Kind::dict:
-    case Kind::set:
-      for (const HostValue& item : v.items->values)
-        if (host_holds_state(item)) return true;
-      return false;
-    default: return false;
-  }
 }
 
 }  // namespace passnet

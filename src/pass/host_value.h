@@ -25,6 +25,7 @@ struct HostFunction {
   const py::Stmt* statement = nullptr;  // def, or
   const py::Expr* lambda = nullptr;
   std::shared_ptr<HostScope> closure;   // null for a module-level function
+  std::vector<HostValue> defaults;      // of a function made in a function: its parameters' default values, in their order
 };
 
 // A grid bound to a kernel: kernel[grid].
@@ -82,13 +83,6 @@ struct HostScope {
   void set(std::string_view name, HostValue value);
 };
 
-// Python's == on host values; tensors only by identity.
-bool host_equal(const HostValue& a, const HostValue& b);
-bool host_truth(const HostValue& v);
-// str() and repr(), for f-strings and messages.
-std::string host_text(const HostValue& v, bool repr);
 std::string_view host_type_name(const HostValue& v);
-// Whether a tensor or a function is anywhere inside.
-bool host_holds_state(const HostValue& v);
 
 }  // namespace passnet

@@ -22,7 +22,13 @@ constexpr const char* kInputOrder = "sorted_input_pass_rule_names.json";
   fail(std::move(e));
 }
 
-std::vector<std::string> read_order(const std::string& file) {
+bool is_pass_name(std::string_view name) {
+  return !name.empty() && name.size() < 200 && std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
+}
+
+std::vector<std::string> read_order(const std::string& folder, const char* file_name) {
+  const std::string file = folder + "/" + file_name;
+  if (!file_exists(file)) refuse(file, "no order file", fmt::format("a pass folder holds {}: a JSON array of the pass files' stems, in the order to apply", file_name));
   const std::string text = file_read(file, std::size_t{1} << 20).take();
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_discarded() || !json.is_array()) refuse(file, "not a JSON array of pass names", "for example [\"FuseReluAdd\", \"FuseSoftmax\"]");
@@ -31,16 +37,19 @@ std::vector<std::string> read_order(const std::string& file) {
     if (!item.is_string()) refuse(file, "a pass name that is no string", "names are file stems: \"FuseReluAdd\" for FuseReluAdd.py");
     std::string name = item.get<std::string>();
     if (name.ends_with(".py")) name.resize(name.size() - 3);
+    if (!is_pass_name(name)) refuse(file, fmt::format("'{}' is no name of a pass file", name.substr(0, 80)), "names are letters, digits, '_' and '-'");
     if (std::find(out.begin(), out.end(), name) != out.end()) refuse(file, fmt::format("'{}' is listed twice", name));
+    if (!file_exists(fmt::format("{}/{}.py", folder, name)) && file_name == kOutputOrder) refuse(file, fmt::format("'{}' is listed, but there is no '{}.py'", name, name));
     out.push_back(std::move(name));
   }
   return out;
 }
 
-const py::Stmt& required_function(const PassModule& module, std::string_view name) {
+// A function of the module or imported into it.
+const Binding& required_function(const PassModule& module, std::string_view name) {
   const Binding* b = module.find(name);
   if (b == nullptr || b->kind != Binding::Kind::function) refuse(module.syntax.file(), fmt::format("no function '{}'", name), "a pass file has pattern, replacement_args and replacement_func");
-  return *b->statement;
+  return *b;
 }
 
 // A host value as a graph's literal; opaque arguments become references to placeholders.
@@ -67,15 +76,16 @@ Value to_value(const HostValue& v, const PassModule& module, py::Place place) {
 
 Graph read_pattern(const PassModule& module, const py::Stmt& function) {
   ImportScope scope;
-  for (const py::Stmt* s : module.syntax.body()) scope.add(*s);
+  for (const auto& [name, b] : module.names) {
+    if (b.kind == Binding::Kind::path) scope.set(name, b.path);
+    if (b.kind == Binding::Kind::expression && b.unpack == Binding::kWhole)
+      if (std::string path = resolve_path(*b.owner, *b.value); !path.empty() && !dtype_from_name(path)) scope.set(name, std::move(path));  // F = torch.nn.functional
+  }
   BuildOptions options;
   options.skip_self = false;
   options.constant = [&](std::string_view name) -> std::optional<Value> {
-    const Binding* b = module.find(name);
-    if (b == nullptr || b->kind != Binding::Kind::expression) return std::nullopt;
-    const auto v = evaluate_constant(module, name);
-    if (!v) return std::nullopt;
-    return to_value(*v, module, function.place);
+    if (module.find(name) == nullptr || module.find(name)->kind != Binding::Kind::expression) return std::nullopt;
+    return to_value(evaluate_constant(module, name).take(), module, function.place);
   };
   return build_graph(module.syntax, function, scope, options).take();
 }
@@ -85,23 +95,23 @@ Pass read_pass(ModuleLoader& loader, const std::string& name) {
   pass.name = name;
   const PassModule& module = loader.load(name);
   pass.module = &module;
-  const py::Stmt& pattern = required_function(module, "pattern");
-  const py::Stmt& args = required_function(module, "replacement_args");
-  const py::Stmt& func = required_function(module, "replacement_func");
-  pass.pattern = read_pattern(module, pattern);
+  const Binding& pattern = required_function(module, "pattern");
+  const Binding& args = required_function(module, "replacement_args");
+  const Binding& func = required_function(module, "replacement_func");
+  pass.pattern = read_pattern(*pattern.owner, *pattern.statement);
   const std::size_t placeholders = pass.pattern.placeholder_count();
 
-  const HostValue given = call_opaque(module, args, placeholders).take();
+  const HostValue given = call_opaque(*args.owner, *args.statement, placeholders).take();
   const bool many = given.is(HostValue::Kind::tuple) || given.is(HostValue::Kind::list);
-  const Value values = to_value(given, module, args.place);
+  const Value values = to_value(given, *args.owner, args.statement->place);
   if (many) pass.replacement_args = values.items;
   else pass.replacement_args.push_back(values);
 
   // A pure evaluation gives the same function every time, if it is a function of the module at all.
-  const HostValue wrapper = call_opaque(module, func, 0).take();
+  const HostValue wrapper = call_opaque(*func.owner, *func.statement, 0).take();
   if (!wrapper.is(HostValue::Kind::function) || wrapper.function->statement == nullptr || wrapper.function->closure != nullptr) {
-    const std::string what = wrapper.is(HostValue::Kind::function) ? "a function made anew at each call" : fmt::format("a {}", host_type_name(wrapper));
-    fail({Code::pass, module.syntax.where(func.place), fmt::format("replacement_func returns {}", what), {"return the same module-level function each time: def replacement_func(): return my_wrapper"}});
+    const std::string what = wrapper.is(HostValue::Kind::function) ? "a function made anew at each call" : wrapper.is(HostValue::Kind::none) ? "None" : fmt::format("a {}", host_type_name(wrapper));
+    fail({Code::pass, func.owner->syntax.where(func.statement->place), fmt::format("replacement_func returns {}", what), {"return the same module-level function each time: def replacement_func(): return my_wrapper"}});
   }
   pass.wrapper_module = wrapper.function->module;
   pass.wrapper = wrapper.function->statement;
@@ -115,14 +125,11 @@ void check_modules(const ModuleLoader& loader) {
   }
 }
 
-void apply_limits(PassFolder& folder, const LoadOptions& options) {
-  if (folder.passes.size() > options.pattern_limit) {
-    for (std::size_t i = options.pattern_limit; i < folder.passes.size(); ++i) folder.dropped.push_back(fmt::format("pass '{}' is over the limit of {} patterns", folder.passes[i].name, options.pattern_limit));
-    folder.passes.resize(options.pattern_limit);
-  }
+void limit_wrappers(PassFolder& folder, const LoadOptions& options) {
   if (options.replacement_func_limit == 0) return;
   std::vector<const py::Stmt*> wrappers;
   std::erase_if(folder.passes, [&](const Pass& pass) {
+    if (pass.given) return false;
     if (std::find(wrappers.begin(), wrappers.end(), pass.wrapper) != wrappers.end()) return false;
     if (wrappers.size() < options.replacement_func_limit) {
       wrappers.push_back(pass.wrapper);
@@ -139,12 +146,12 @@ struct Planned {
   bool from_output = true;
 };
 std::vector<Planned> planned_order(const std::string& path, const LoadOptions& options) {
-  const std::vector<std::string> output = read_order(path + "/" + kOutputOrder);
+  const std::vector<std::string> output = read_order(path, kOutputOrder);
   std::vector<Planned> out;
   if (!options.input_folder.empty()) {
-    std::vector<std::string> input = read_order(options.input_folder + "/" + kOutputOrder);
+    std::vector<std::string> input = read_order(options.input_folder, kOutputOrder);
     if (const std::string permuted_file = path + "/" + kInputOrder; file_exists(permuted_file)) {
-      std::vector<std::string> permuted = read_order(permuted_file), a = input, b = permuted;
+      std::vector<std::string> permuted = read_order(path, kInputOrder), a = input, b = permuted;
       std::sort(a.begin(), a.end());
       std::sort(b.begin(), b.end());
       if (a != b) refuse(permuted_file, "not a permutation of the input passes' names", fmt::format("they are: {}", text_join(input, ", ")));
@@ -165,16 +172,18 @@ Result<PassFolder> load_pass_folder(const std::string& path, const LoadOptions& 
     out.path = path;
     out.loaders.push_back(std::make_unique<ModuleLoader>(path));
     if (!options.input_folder.empty()) out.loaders.push_back(std::make_unique<ModuleLoader>(options.input_folder));
+    std::size_t taken = 0;
     for (const Planned& p : planned_order(path, options)) {
-      if (out.passes.size() > options.pattern_limit + 100) {
-        out.dropped.push_back(fmt::format("pass '{}' is over the limit of {} patterns", p.name, options.pattern_limit));
+      if (p.from_output && ++taken > options.pattern_limit) {  // not even read
+        out.dropped.push_back(fmt::format("pass '{}' is over the limit of {} pattern{}", p.name, options.pattern_limit, options.pattern_limit == 1 ? "" : "s"));
         continue;
       }
       out.passes.push_back(read_pass(*out.loaders[p.from_output ? 0 : 1], p.name));
+      out.passes.back().given = !p.from_output;
     }
     if (!options.open_policy)
       for (const auto& loader : out.loaders) check_modules(*loader);
-    apply_limits(out, options);
+    limit_wrappers(out, options);
     return out;
   });
 }
@@ -195,8 +204,8 @@ Result<Graph> load_pass_pattern(const std::string& path) {
   return guarded([&] {
     const auto [folder, name] = split_path(path);
     ModuleLoader loader(folder);
-    const PassModule& module = loader.load(name);
-    return read_pattern(module, required_function(module, "pattern"));
+    const Binding& pattern = required_function(loader.load(name), "pattern");
+    return read_pattern(*pattern.owner, *pattern.statement);
   });
 }
 

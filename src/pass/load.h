@@ -14,6 +14,7 @@ namespace passnet {
 
 struct Pass {
   std::string name;  // the file's stem
+  bool given = false;  // an input pass: limits of output passes do not count it
   const PassModule* module = nullptr;
   Graph pattern;                         // of `pattern`, placeholders in its order
   std::vector<Value> replacement_args;   // a node reference is the pattern's placeholder of that number

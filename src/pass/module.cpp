@@ -23,13 +23,32 @@ constexpr std::string_view kPackage = "pass_dir";
 // An empty folder is the current one.
 std::string module_file(const std::string& folder, std::string_view name) { return fmt::format("{}{}{}.py", folder, folder.empty() ? "" : "/", name); }
 
-// The name of a folder's file that an import means: "pass_dir.x", ".x" or, as scripts do, a bare "x" beside it.
-std::string local_module(const std::string& folder, const py::Stmt& s, std::string_view path) {
+// The name of a folder's file that an import means: "pass_dir.x", ".x" or, as scripts do, a bare "x"; "" for the package itself
+// and for dotted paths elsewhere.
+std::string stem_of(const py::Stmt& s, std::string_view path) {
   if (s.level > 0) return std::string(path);
-  if (path == kPackage) return {};
-  if (path.starts_with(std::string(kPackage) + ".")) return std::string(path.substr(kPackage.size() + 1));
-  if (path.find('.') == std::string_view::npos && !path.empty() && path != "torch" && path != "triton" && path != "math" && file_exists(module_file(folder, path))) return std::string(path);
-  return {};
+  if (path.starts_with(kPackage) && path.size() > kPackage.size() && path[kPackage.size()] == '.') return std::string(path.substr(kPackage.size() + 1));
+  return path.find('.') == std::string_view::npos && path != kPackage ? std::string(path) : std::string();
+}
+
+bool is_package(const py::Stmt& s, std::string_view path) { return s.level > 0 ? path.empty() : path == kPackage; }
+
+std::string local_module(const std::string& folder, const py::Stmt& s, std::string_view path) {
+  std::string stem = stem_of(s, path);
+  if (stem.empty() || s.level > 0 || path.starts_with(kPackage)) return stem;
+  const bool known = path == "torch" || path == "triton" || path == "math";
+  return !known && file_exists(module_file(folder, stem)) ? stem : std::string();
+}
+
+// The name at the root of x.y[z].
+const py::Expr* root_name(const py::Expr& e) {
+  const py::Expr* root = &e;
+  while (root->kind == py::ExprKind::attribute || root->kind == py::ExprKind::subscript || root->kind == py::ExprKind::call) root = root->items[0];
+  return root->kind == py::ExprKind::name ? root : nullptr;
+}
+
+[[noreturn]] void refuse_patch(const PassModule& module, const py::Stmt& s) {
+  fail({Code::integrity, module.syntax.where(s.place), "a pass file may not change anything outside itself", {"module-level assignments bind names and items of the file's own tables; attributes and items of others are not assigned"}});
 }
 
 bool is_file_name(std::string_view name) {
@@ -43,23 +62,31 @@ const Binding* PassModule::find(std::string_view wanted) const {
   return it == names.end() ? nullptr : &it->second;
 }
 
-std::string resolve_path(const PassModule& module, const py::Expr& expr) {
+const PassModule* PassModule::find_file(const py::Stmt& import, std::string_view path) const {
+  const auto it = files.find(stem_of(import, path));
+  return it == files.end() ? nullptr : it->second;
+}
+
+namespace {
+
+std::string resolve_path(const PassModule& module, const py::Expr& expr, int depth) {
+  constexpr int kDeepest = 20;  // names that stand for one another in a circle end here
   if (expr.kind == py::ExprKind::name) {
     const Binding* b = module.find(expr.text);
     if (b == nullptr) return {};
     if (b->kind == Binding::Kind::path) return b->path;
-    if (b->kind == Binding::Kind::expression && b->unpack == Binding::kWhole && b->owner != nullptr && b->value != &expr) {
-      const py::Expr* v = b->value;  // NAME = torch.relu
-      if (v->kind == py::ExprKind::attribute) return resolve_path(*b->owner, *v);
-      if (v->kind == py::ExprKind::name && v->text != expr.text) return resolve_path(*b->owner, *v);
-    }
+    if (b->kind == Binding::Kind::expression && b->unpack == Binding::kWhole && depth < kDeepest) return resolve_path(*b->owner, *b->value, depth + 1);  // NAME = torch.relu
     return {};
   }
   if (expr.kind != py::ExprKind::attribute) return {};
-  std::string head = resolve_path(module, *expr.items[0]);
+  std::string head = resolve_path(module, *expr.items[0], depth);
   if (head.empty()) return {};
   return head.append(".").append(expr.text);
 }
+
+}  // namespace
+
+std::string resolve_path(const PassModule& module, const py::Expr& expr) { return resolve_path(module, expr, 0); }
 
 bool is_kernel(const PassModule& module, const py::Stmt& function) {
   for (const py::Expr* d : function.decorators) {
@@ -81,11 +108,13 @@ const PassModule& ModuleLoader::load(const std::string& name) {
   if (!is_file_name(name)) fail({Code::pass, {folder_, 0, 0, {}}, fmt::format("'{}' is no name of a pass file", name.substr(0, 80)), {"names are letters, digits, '_' and '-'"}});
   if (loading_.size() >= kDepth || modules_.size() >= kCount) fail({Code::limit, {folder_, 0, 0, {}}, "too many modules import one another", {}});
   const std::string file = module_file(folder_, name);
-  auto module = std::make_unique<PassModule>(PassModule{name, py::parse(file, file_read(file, std::size_t{4} << 20).take()).take(), {}, {}});
+  auto module = std::make_unique<PassModule>(PassModule{name, py::parse(file, file_read(file, std::size_t{4} << 20).take()).take(), {}, {}, {}, false, {}});
   PassModule& kept = *(modules_[name] = std::move(module));
   loading_.push_back(name);
   for (const py::Stmt* s : kept.syntax.body()) bind(kept, *s);
   loading_.pop_back();
+  for (const py::Stmt* s : kept.syntax.body())
+    if (s->kind == py::StmtKind::function) load_inner_imports(kept, s->body);
   return kept;
 }
 
@@ -97,38 +126,36 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
     case K::function: {
       Binding b;
       b.owner = &module;
+      b.name = s.name;
       b.statement = &s;
       b.kind = is_kernel(module, s) ? Binding::Kind::kernel : Binding::Kind::function;
       module.names[s.name] = b;
       return;
     }
     case K::assign:
-    case K::annotated: {
-      if (s.value == nullptr) return;
-      for (const py::Expr* t : s.targets) {
-        Binding b;
-        b.kind = Binding::Kind::expression;
-        b.owner = &module;
-        b.value = s.value;
-        b.statement = &s;
-        if (t->kind == py::ExprKind::name) module.names[t->text] = b;
-        else if (t->kind == py::ExprKind::tuple || t->kind == py::ExprKind::list) {
-          for (std::size_t i = 0; i < t->items.size(); ++i) {
-            if (t->items[i]->kind != py::ExprKind::name) refuse(module, s.place, "a module-level assignment binds names only");
-            b.unpack = i;
-            module.names[t->items[i]->text] = b;
-          }
-        } else {
-          fail({Code::integrity, module.syntax.where(s.place), "a pass file may not change anything outside itself", {"module-level assignments bind names; attributes and items of others are not assigned"}});
-        }
-      }
+    case K::annotated:
+      if (s.value != nullptr) bind_targets(module, s);
+      return;
+    case K::augmented:
+      if (s.targets[0]->kind == py::ExprKind::attribute) refuse_patch(module, s);
+      [[fallthrough]];
+    case K::for_:
+    case K::while_:
+      module.top_level.push_back(&s);
+      module.top_level_runs = true;
+      return;
+    case K::expression: {
+      // A docstring, or a call: torch.fx.wrap("name") and the like do nothing here, NAMES.append(...) does.
+      const py::Expr* root = s.value->kind == py::ExprKind::call ? root_name(*s.value) : nullptr;
+      const Binding* b = root == nullptr ? nullptr : module.find(root->text);
+      if (b == nullptr || b->kind != Binding::Kind::expression) return;
+      module.top_level.push_back(&s);
+      module.top_level_runs = true;
       return;
     }
-    case K::expression:
-      // A docstring, or torch.fx.wrap("name"); the policy looks at other calls.
-      return;
     case K::try_:  // optional imports: the first arm counts
-      for (const py::Stmt* inner : s.body) bind(module, *inner);
+      for (const auto& part : {s.body, s.orelse, s.final_body})
+        for (const py::Stmt* inner : part) bind(module, *inner);
       return;
     case K::if_: {
       // `if __name__ == "__main__":` never runs here; other conditions are not decided at module level.
@@ -138,18 +165,74 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
       return;
     }
     case K::pass:
+    case K::delete_:
     case K::assert_: return;
     case K::class_: refuse(module, s.place, fmt::format("class '{}' in a pass file", s.name), "write functions: a pass file holds pattern, replacement_args, replacement_func, kernels and helpers");
-    case K::delete_:
-    case K::augmented:
     default: refuse(module, s.place, "this statement is not supported at module level of a pass file", "a pass file holds imports, constants, functions and kernels");
   }
+}
+
+void ModuleLoader::bind_targets(PassModule& module, const py::Stmt& s) {
+  module.top_level.push_back(&s);
+  Binding b;
+  b.kind = Binding::Kind::expression;
+  b.owner = &module;
+  b.value = s.value;
+  b.statement = &s;
+  for (const py::Expr* t : s.targets) {
+    b.unpack = Binding::kWhole;
+    if (t->kind == py::ExprKind::name) {
+      b.name = t->text;
+      module.names[t->text] = b;
+    } else if (t->kind == py::ExprKind::tuple || t->kind == py::ExprKind::list) {
+      for (std::size_t i = 0; i < t->items.size(); ++i) {
+        if (t->items[i]->kind != py::ExprKind::name) refuse(module, s.place, "a module-level assignment binds names only");
+        b.unpack = i;
+        b.name = t->items[i]->text;
+        module.names[t->items[i]->text] = b;
+      }
+    } else {
+      const py::Expr* root = t->kind == py::ExprKind::subscript ? root_name(*t->items[0]) : nullptr;
+      const Binding* own = root == nullptr ? nullptr : module.find(root->text);
+      if (own == nullptr || own->kind != Binding::Kind::expression || !resolve_path(module, *t->items[0]).empty()) refuse_patch(module, s);
+      module.top_level_runs = true;  // TABLE["key"] = value
+    }
+  }
+}
+
+// Files of the folder that functions import when they run. These may import in a circle, as in Python.
+void ModuleLoader::load_inner_imports(PassModule& module, std::span<const py::Stmt* const> body) {
+  for (const py::Stmt* s : body) {
+    const auto add = [&](std::string_view path) {
+      const std::string stem = local_module(folder_, *s, path);
+      if (stem.empty() || module.files.contains(stem)) return;
+      require_file(module, s->place, stem);
+      const bool running = std::find(loading_.begin(), loading_.end(), stem) != loading_.end();
+      module.files[stem] = running ? modules_.at(stem).get() : &load(stem);
+    };
+    if (s->kind == py::StmtKind::import) {
+      for (const py::Alias& a : s->aliases) add(a.name);
+    } else if (s->kind == py::StmtKind::import_from) {
+      if (!is_package(*s, s->name)) add(s->name);
+      else
+        for (const py::Alias& a : s->aliases) add(s->level > 0 ? std::string(a.name) : fmt::format("{}.{}", kPackage, a.name));
+    } else {
+      for (const auto& part : {s->body, s->orelse, s->final_body}) load_inner_imports(module, part);
+      for (const py::Handler& h : s->handlers) load_inner_imports(module, h.body);
+    }
+  }
+}
+
+void ModuleLoader::require_file(const PassModule& module, py::Place place, const std::string& stem) const {
+  if (!is_file_name(stem)) refuse(module, place, fmt::format("'{}' is no file of the pass folder", stem.substr(0, 80)), "names are letters, digits, '_' and '-'");
+  if (!file_exists(module_file(folder_, stem))) refuse(module, place, fmt::format("no file '{}.py' in the pass folder", stem));
 }
 
 void ModuleLoader::bind_import(PassModule& module, const py::Stmt& s) {
   for (const py::Alias& alias : s.aliases) {
     Binding b;
     if (const std::string local = local_module(folder_, s, alias.name); !local.empty()) {
+      require_file(module, s.place, local);
       b.kind = Binding::Kind::module;
       b.target = &load(local);
       // `import pass_dir.x` binds pass_dir; its attribute x is looked up by the evaluator
@@ -163,11 +246,13 @@ void ModuleLoader::bind_import(PassModule& module, const py::Stmt& s) {
 
 void ModuleLoader::bind_import_from(PassModule& module, const py::Stmt& s) {
   const std::string local = local_module(folder_, s, s.name);
-  const bool package = local.empty() && (s.level > 0 || s.name == kPackage);
+  const bool package = is_package(s, s.name);
+  if (!local.empty()) require_file(module, s.place, local);
   for (const py::Alias& alias : s.aliases) {
     const std::string_view as = alias.as.empty() ? alias.name : alias.as;
     if (package) {  // from pass_dir import x
       Binding b;
+      require_file(module, s.place, std::string(alias.name));
       b.kind = Binding::Kind::module;
       b.target = &load(std::string(alias.name));
       module.names[as] = b;

@@ -22,9 +22,9 @@ struct Binding {
     expression,  // NAME = expression, evaluated when first needed
     path,        // something imported: "torch", "triton.language", "math.ceil"
     module,      // a file of the folder
-    star,        // held under the name "*": `from path import *`
   } kind = Kind::path;
   const PassModule* owner = nullptr;   // where it is defined
+  std::string_view name;               // its name there
   const py::Stmt* statement = nullptr;
   const py::Expr* value = nullptr;
   std::string path;
@@ -38,7 +38,12 @@ struct PassModule {
   py::Module syntax;
   std::unordered_map<std::string_view, Binding> names;
   std::vector<std::string> star_imports;  // paths outside the folder
+  std::vector<const py::Stmt*> top_level;  // what would run at import: no imports, definitions or __main__ block
+  bool top_level_runs = false;             // whether that does more than bind names: loops, items set, methods called
+  std::map<std::string, const PassModule*, std::less<>> files;  // of the folder, that functions import
   const Binding* find(std::string_view name) const;
+  // The folder's file that an import inside a function means; null for anything else.
+  const PassModule* find_file(const py::Stmt& import, std::string_view path) const;
 };
 
 // Reads files of one folder on demand. Cycles of imports are errors.
@@ -52,6 +57,9 @@ class ModuleLoader {
 
  private:
   void bind(PassModule& module, const py::Stmt& statement);
+  void bind_targets(PassModule& module, const py::Stmt& statement);
+  void require_file(const PassModule& module, py::Place place, const std::string& stem) const;
+  void load_inner_imports(PassModule& module, std::span<const py::Stmt* const> body);
   void bind_import_from(PassModule& module, const py::Stmt& statement);
   void bind_import(PassModule& module, const py::Stmt& statement);
 
@@ -60,8 +68,9 @@ class ModuleLoader {
   std::vector<std::string> loading_;
 };
 
-// Whether a decorator list says triton.jit (through whatever alias), and which decorators we do not know.
+// What an expression stands for outside: "torch.relu" for F.relu, R or T.relu, through imports and module-level names; "" else.
 std::string resolve_path(const PassModule& module, const py::Expr& expr);
+// Whether a decorator says triton.jit, through whatever alias.
 bool is_kernel(const PassModule& module, const py::Stmt& function);
 
 }  // namespace passnet

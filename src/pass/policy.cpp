@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "ops/table.h"
 #include "py/printer.h"
@@ -14,29 +16,50 @@ namespace {
 
 constexpr std::string_view kAllocations[] = {"empty", "empty_like", "empty_strided", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like", "as_tensor"};
 constexpr std::string_view kMetadata[] = {"shape", "size", "stride", "numel", "nelement", "dim", "ndim", "ndimension", "dtype", "device", "is_contiguous", "element_size", "is_cuda", "itemsize", "nbytes", "requires_grad", "storage_offset", "is_floating_point", "get_device", "layout"};
-constexpr std::string_view kViews[] = {"view", "reshape", "permute", "transpose", "expand", "unsqueeze", "squeeze", "flatten", "contiguous", "t", "T", "mT", "view_as", "expand_as", "unflatten", "narrow", "select", "movedim", "swapaxes", "detach", "to", "new_empty", "new_zeros", "new_ones", "new_full", "unbind", "chunk", "split", "as_strided", "ravel", "type", "float", "half", "bfloat16", "int", "long", "double", "bool"};
+constexpr std::string_view kViews[] = {"view", "reshape", "permute", "transpose", "expand", "unsqueeze", "squeeze", "flatten", "contiguous", "t", "T", "mT", "view_as", "reshape_as", "expand_as", "unflatten", "narrow", "select", "movedim", "moveaxis", "swapaxes", "detach", "to", "type_as", "cuda", "new_empty", "new_zeros", "new_ones", "new_full", "unbind", "chunk", "split", "as_strided", "ravel", "type", "float", "half", "bfloat16", "int", "long", "double", "bool"};
+constexpr std::string_view kViewFunctions[] = {"reshape", "permute", "transpose", "unsqueeze", "squeeze", "flatten"};
 // Other things of torch that are no computation.
-constexpr std::string_view kHarmless[] = {"Size", "is_tensor", "device", "dtype", "Tensor", "fx.wrap", "fx._symbolic_trace.wrap"};
+constexpr std::string_view kHarmless[] = {"Size", "is_tensor", "device", "dtype", "Tensor", "finfo", "iinfo", "numel", "is_floating_point", "no_grad", "inference_mode", "cuda.device", "cuda.device_of", "fx.wrap", "fx._symbolic_trace.wrap"};
+constexpr std::string_view kDecorators[] = {"torch.fx.wrap", "torch.fx._symbolic_trace.wrap", "torch.no_grad", "torch.inference_mode", "torch.jit.ignore", "torch.compiler.disable", "torch.compiler.allow_in_graph", "torch._dynamo.disable", "torch._dynamo.allow_in_graph", "functools.lru_cache", "functools.cache", "functools.wraps", "builtins.staticmethod"};
+// Names of methods that strings, lists, dicts and sets share with tensors: judged when the wrapper runs.
+constexpr std::string_view kShared[] = {"split", "index", "count", "copy", "sort", "replace", "get", "items", "values", "keys", "format", "update", "pop", "add", "insert", "remove", "clear", "union", "find"};
+constexpr std::string_view kOutside[] = {"os", "sys", "subprocess", "time", "random", "secrets", "datetime", "socket", "ssl", "http", "urllib", "requests", "threading", "multiprocessing", "concurrent", "asyncio", "signal", "ctypes", "cffi", "mmap", "pathlib", "shutil", "tempfile", "glob", "io", "pickle", "marshal", "shelve", "sqlite3", "builtins", "importlib", "inspect", "gc", "atexit", "weakref", "types", "code", "pdb", "resource", "platform", "site", "pkgutil", "runpy"};
+constexpr std::string_view kOutsideHarmless[] = {"sys.path", "os.path", "os.getenv", "os.environ.get"};  // at module level: nothing runs
+constexpr std::string_view kForbidden[] = {"exec", "eval", "open", "compile", "__import__", "globals", "locals", "vars", "setattr", "delattr", "input", "breakpoint", "id", "memoryview", "super", "object", "exit", "quit", "help"};
 
 template <std::size_t N>
 bool has(const std::string_view (&list)[N], std::string_view name) {
   return std::find(std::begin(list), std::end(list), name) != std::end(list);
 }
 
-// A walk over a function's syntax that knows which local names stand for something of torch.
+// A function of torch that computes. torch.ops and torch._C hold nothing else.
+bool is_torch_function(std::string_view path) {
+  if (!path.starts_with("torch.")) return false;
+  const std::string_view name = path.substr(6);
+  if (has(kAllocations, name) || has(kHarmless, name) || has(kViewFunctions, name)) return false;
+  return name.starts_with("ops.") || name.starts_with("_C.") || path.ends_with("<computed name>") || op_find(path);
+}
+
+// A walk over a function's syntax that knows which local names stand for something outside.
 class PolicyCheck {
  public:
   explicit PolicyCheck(const PassModule& module) : module_(module) {}
   std::vector<PolicyViolation> found;
 
   void function(const py::Stmt& f) {
+    for (const py::Expr* d : f.decorators) decorator(*d);
     const auto saved = locals_;
+    const auto saved_parameters = parameters_;
+    const bool saved_inside = std::exchange(inside_, true);
     for (const py::Parameter& p : f.parameters) {
-      locals_[p.name] = {};  // hides an import of that name
       if (p.default_value != nullptr) expr(*p.default_value);
+      locals_[p.name] = {};  // hides an import of that name
+      parameters_.insert(p.name);
     }
     body(f.body);
     locals_ = saved;
+    parameters_ = saved_parameters;
+    inside_ = saved_inside;
   }
 
   void body(std::span<const py::Stmt* const> statements) {
@@ -52,20 +75,20 @@ class PolicyCheck {
       case K::import:
       case K::import_from: return import(s);
       case K::assign:
-        expr(*s.value);
-        for (const py::Expr* t : s.targets) {
-          target(*t);
-          if (t->kind == py::ExprKind::name) locals_[t->text] = path_of(*s.value);  // relu = torch.relu
-        }
-        return;
+      case K::annotated: return assignment(s);
       case K::augmented:
-        target(*s.targets[0]);
-        expr(*s.value);
-        return;
-      case K::annotated:
-        if (s.value != nullptr) expr(*s.value);
-        return;
       case K::for_: target(*s.targets[0]); break;
+      case K::delete_:
+        for (const py::Expr* t : s.targets) target(*t);
+        return;
+      case K::assert_:
+      case K::raise:
+        if (s.annotation != nullptr) expr(*s.annotation);
+        break;
+      case K::with:
+        for (const py::Expr* e : s.targets)
+          if (e != nullptr) expr(*e);
+        break;
       default: break;
     }
     if (s.value != nullptr) expr(*s.value);
@@ -73,24 +96,28 @@ class PolicyCheck {
     body(s.orelse);
     body(s.final_body);
     for (const py::Handler& h : s.handlers) body(h.body);
-    if (s.kind == K::with)
-      for (const py::Expr* e : s.targets)
-        if (e != nullptr) expr(*e);
   }
 
   void expr(const py::Expr& e) {
-    if (e.kind == py::ExprKind::call) call(e);
-    for (const py::Expr* item : e.items)
-      if (item != nullptr) expr(*item);
+    if (e.kind == py::ExprKind::call) {
+      call(e);
+      for (const py::Expr* item : e.items.subspan(1)) expr(*item);
+      if (e.items[0]->kind == py::ExprKind::attribute) expr(*e.items[0]->items[0]);
+      else if (e.items[0]->kind != py::ExprKind::name) expr(*e.items[0]);
+    } else if (e.kind == py::ExprKind::name || e.kind == py::ExprKind::attribute) {
+      mention(e);
+      if (e.kind == py::ExprKind::attribute) expr(*e.items[0]);
+    } else {
+      for (const py::Expr* item : e.items)
+        if (item != nullptr) expr(*item);
+    }
     for (const py::Keyword& k : e.keywords) expr(*k.value);
-    if (e.kind == py::ExprKind::list_comp || e.kind == py::ExprKind::generator || e.kind == py::ExprKind::set_comp || e.kind == py::ExprKind::dict_comp)
-      for (const py::Clause& c : e.clauses()) {
-        expr(*c.iterable);
-        for (const py::Expr* condition : c.conditions) expr(*condition);
-      }
-    if (e.kind == py::ExprKind::lambda)
-      for (const py::Parameter& p : e.parameters())
-        if (p.default_value != nullptr) expr(*p.default_value);
+    for (const py::Clause& c : e.clauses()) {
+      expr(*c.iterable);
+      for (const py::Expr* condition : c.conditions) expr(*condition);
+    }
+    for (const py::Parameter& p : e.parameters())
+      if (p.default_value != nullptr) expr(*p.default_value);
   }
 
  private:
@@ -98,8 +125,20 @@ class PolicyCheck {
     found.push_back({{code, module_.syntax.where(place), std::move(message), {std::move(note)}}});
   }
 
+  void assignment(const py::Stmt& s) {
+    if (s.value == nullptr) return;
+    // NAME = torch.nn.functional.relu at module level serves patterns; whoever uses the name elsewhere is told.
+    const bool alias = s.targets.size() == 1 && s.targets[0]->kind == py::ExprKind::name && (s.value->kind == py::ExprKind::name || s.value->kind == py::ExprKind::attribute);
+    if (inside_ || !alias) expr(*s.value);
+    for (const py::Expr* t : s.targets) {
+      target(*t);
+      if (inside_ && t->kind == py::ExprKind::name) locals_[t->text] = path_of(*s.value);  // relu = torch.relu
+    }
+  }
+
   // torch.x.y = ... would patch torch for everyone.
   void target(const py::Expr& t) {
+    if (t.kind == py::ExprKind::subscript && !path_of(*t.items[0]).empty()) refuse(Code::integrity, t.place, fmt::format("assignment to an item of '{}'", path_of(*t.items[0])), "a pass may not change anything outside itself");
     if (t.kind == py::ExprKind::attribute) {
       const std::string path = path_of(t);
       refuse(Code::integrity, t.place, fmt::format("assignment to '{}'", path.empty() ? py::print(t) : path), "a pass may not change anything outside itself");
@@ -118,11 +157,22 @@ class PolicyCheck {
     }
   }
 
+  void decorator(const py::Expr& d) {
+    const py::Expr& callee = d.kind == py::ExprKind::call ? *d.items[0] : d;
+    const std::string path = path_of(callee);
+    if (has(kDecorators, path) || path.starts_with("triton.")) return;
+    if (path.starts_with("torch.")) return refuse(Code::policy, d.place, fmt::format("decorator '{}' of a function", path), allowed_calls_note());
+    refuse(Code::pass, d.place, fmt::format("decorator '{}' of a function", py::print(callee)), "known are torch.fx.wrap, torch.no_grad, functools.lru_cache, functools.cache, and triton's for kernels");
+  }
+
   // What an expression stands for outside: through local names, imports, module constants and getattr.
   std::string path_of(const py::Expr& e) const {
     if (e.kind == py::ExprKind::name) {
       if (const auto it = locals_.find(e.text); it != locals_.end()) return it->second;
-      return resolve_path(module_, e);
+      if (std::string path = resolve_path(module_, e); !path.empty() || module_.find(e.text) != nullptr) return path;
+      for (const std::string& star : module_.star_imports)
+        if (star.starts_with("torch") && op_find(fmt::format("{}.{}", star, e.text))) return fmt::format("{}.{}", star, e.text);
+      return {};
     }
     if (e.kind == py::ExprKind::attribute) {
       std::string head = path_of(*e.items[0]);
@@ -133,45 +183,54 @@ class PolicyCheck {
       if (head.empty()) return {};
       return head + "." + (e.items[2]->kind == py::ExprKind::string ? std::string(e.items[2]->text) : "<computed name>");
     }
-    if (e.kind == py::ExprKind::subscript) {  // {"relu": torch.relu}["relu"], [torch.relu][0]
-      const py::Expr& object = *e.items[0];
-      for (const py::Expr* item : object.items)
-        if (item != nullptr && (object.kind == py::ExprKind::dict || object.kind == py::ExprKind::list || object.kind == py::ExprKind::tuple))
-          if (std::string path = path_of(*item); path.starts_with("torch.") && op_find(path)) return path;
-    }
-    if (e.kind == py::ExprKind::conditional) {
-      for (std::size_t i = 1; i < 3; ++i)
-        if (std::string path = path_of(*e.items[i]); path.starts_with("torch.") && op_find(path)) return path;
-    }
     return {};
+  }
+
+  std::string described(const py::Expr& e, const std::string& path) const {
+    const std::string written = py::print(e).substr(0, 80);
+    return written == path ? fmt::format("'{}'", path) : fmt::format("'{}', which is {}", written, path);
+  }
+
+  // A function of torch need not be called where it is named: it may wait in a list, a dict or a default.
+  void mention(const py::Expr& e) {
+    const std::string path = path_of(e);
+    if (is_torch_function(path)) refuse(Code::policy, e.place, "use of " + described(e, path), allowed_calls_note());
   }
 
   void call(const py::Expr& e) {
     const py::Expr& callee = *e.items[0];
     const std::string path = path_of(callee);
-    const std::string written = py::print(callee);
     if (path.starts_with("torch.")) {
       const std::string_view name = std::string_view(path).substr(6);
-      if (has(kAllocations, name) || has(kHarmless, name)) return;
-      return refuse(Code::policy, e.place, fmt::format("call of '{}'{}", written, written == path ? "" : fmt::format(", which is {}", path)), allowed_calls_note());
+      if (has(kAllocations, name) || has(kHarmless, name) || has(kViewFunctions, name)) return;
+      return refuse(Code::policy, e.place, "call of " + described(callee, path), allowed_calls_note());
     }
-    if (path.empty() && callee.kind == py::ExprKind::name && !module_.star_imports.empty() && !locals_.contains(callee.text) && module_.find(callee.text) == nullptr) {
-      for (const std::string& star : module_.star_imports)
-        if (star.starts_with("torch") && op_find(fmt::format("{}.{}", star, callee.text)))
-          return refuse(Code::policy, e.place, fmt::format("call of '{}', which is {}.{} (import *)", callee.text, star, callee.text), allowed_calls_note());
+    if (is_outside(path)) {
+      const bool harmless = !inside_ && std::any_of(std::begin(kOutsideHarmless), std::end(kOutsideHarmless), [&](std::string_view known) { return path.starts_with(known); });
+      if (!harmless) refuse(Code::integrity, e.place, "call of " + described(callee, path), "a wrapper allocates, launches kernels and returns");
+      return;
     }
-    // A method that computes. Strings and lists have methods too: a name they share is judged when the wrapper runs.
-    if (callee.kind == py::ExprKind::attribute && path.empty()) {
-      const std::string_view name = callee.text;
-      constexpr std::string_view kShared[] = {"split", "index", "count", "copy", "sort", "replace", "get", "items", "values", "keys", "format", "update", "pop", "add", "insert"};
-      if (name == "data_ptr") return refuse(Code::policy, e.place, "call of '.data_ptr'", "a wrapper hands tensors to kernels, never addresses");
-      if (!has(kMetadata, name) && !has(kViews, name) && !has(kShared, name) && !name.starts_with("__") && op_find("." + std::string(name)))
-        refuse(Code::policy, e.place, fmt::format("call of '.{}', a method of Tensor that computes", name), allowed_calls_note());
-    }
+    if (callee.kind == py::ExprKind::name && path.empty() && is_forbidden_builtin(callee.text) && !locals_.contains(callee.text) && module_.find(callee.text) == nullptr)
+      return refuse(Code::integrity, e.place, fmt::format("call of '{}'", callee.text), "a wrapper allocates, launches kernels and returns");
+    if (callee.kind == py::ExprKind::name && callee.text == "getattr" && is_torch_function(path_of(e))) return refuse(Code::policy, e.place, "use of " + described(e, path_of(e)), allowed_calls_note());
+    if (callee.kind == py::ExprKind::attribute && path.empty()) method(e, callee);
+  }
+
+  // A method that computes.
+  void method(const py::Expr& e, const py::Expr& callee) {
+    const std::string_view name = callee.text;
+    if (name == "data_ptr") return refuse(Code::policy, e.place, "call of '.data_ptr'", "a wrapper hands tensors to kernels, never addresses");
+    if (has(kMetadata, name) || has(kViews, name) || name.starts_with("__")) return;
+    const py::Expr& object = *callee.items[0];
+    const bool argument = object.kind == py::ExprKind::name && parameters_.contains(object.text);
+    if (has(kShared, name) && !(argument && (name == "add" || name == "sort"))) return;
+    if (op_find("." + std::string(name))) refuse(Code::policy, e.place, fmt::format("call of '.{}', a method of Tensor that computes", name), allowed_calls_note());
   }
 
   const PassModule& module_;
   std::unordered_map<std::string_view, std::string> locals_;
+  std::unordered_set<std::string_view> parameters_;
+  bool inside_ = false;  // a function
 };
 
 }  // namespace
@@ -179,6 +238,9 @@ class PolicyCheck {
 bool is_allocation(std::string_view name) { return has(kAllocations, name); }
 bool is_metadata(std::string_view name) { return has(kMetadata, name); }
 bool is_view(std::string_view name) { return has(kViews, name); }
+bool is_view_function(std::string_view name) { return has(kViewFunctions, name); }
+bool is_outside(std::string_view path) { return has(kOutside, path.substr(0, path.find('.'))); }
+bool is_forbidden_builtin(std::string_view name) { return has(kForbidden, name); }
 
 std::string allowed_calls_note() {
   return "a wrapper may allocate (torch.empty, empty_like, zeros, zeros_like, ones, ones_like, full, full_like, as_tensor), read metadata, take views and launch kernels; compute in a kernel, or run with --policy open";
@@ -186,14 +248,22 @@ std::string allowed_calls_note() {
 
 std::vector<PolicyViolation> check_policy(const PassModule& module) {
   PolicyCheck check(module);
-  for (const py::Stmt* s : module.syntax.body()) {
-    if (s->kind == py::StmtKind::function) {
-      if (s->name == "pattern" || s->name == "replacement_args" || is_kernel(module, *s)) continue;
-      check.function(*s);
-    } else if (s->kind == py::StmtKind::expression || s->kind == py::StmtKind::assign || s->kind == py::StmtKind::annotated) {
-      if (s->value != nullptr) check.expr(*s->value);
+  const auto visit = [&](const auto& self, std::span<const py::Stmt* const> body) -> void {
+    for (const py::Stmt* s : body) {
+      using K = py::StmtKind;
+      if (s->kind == K::function) {
+        if (s->name != "pattern" && s->name != "replacement_args" && !is_kernel(module, *s)) check.function(*s);
+      } else if (s->kind == K::if_ || s->kind == K::try_) {
+        const bool main = s->kind == K::if_ && s->value->kind == py::ExprKind::compare && s->value->items[0]->kind == py::ExprKind::name && s->value->items[0]->text == "__name__";
+        if (main) continue;
+        for (const auto& part : {s->body, s->orelse, s->final_body}) self(self, part);
+        for (const py::Handler& h : s->handlers) self(self, h.body);
+      } else if (s->kind != K::import && s->kind != K::import_from) {
+        check.statement(*s);
+      }
     }
-  }
+  };
+  visit(visit, module.syntax.body());
   return std::move(check.found);
 }
 

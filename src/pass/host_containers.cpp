@@ -1,0 +1,170 @@
+// Methods of lists, tuples, sets and dicts in a host program.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pass/host_machine.h"
+
+namespace passnet {
+
+using Kind = HostValue::Kind;
+
+namespace {
+
+// What another call could see is changed only while no one else runs: the container itself is Python's, shared by reference.
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> known) { return std::find(known.begin(), known.end(), name) != known.end(); }
+
+}  // namespace
+
+std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place) {
+  auto& items = object.items->values;
+  const auto arg = [&](std::size_t i) -> const HostValue& {
+    if (i >= args.size()) raise("TypeError", fmt::format("{}() needs {} argument{}", name, i + 1, i == 0 ? "" : "s"), place);
+    return args[i];
+  };
+  const auto position = [&](const HostValue& wanted) {
+    return static_cast<std::size_t>(std::find_if(items.begin(), items.end(), [&](const HostValue& v) { return equal(v, wanted, place); }) - items.begin());
+  };
+  if (name == "index") {
+    const std::size_t at = position(arg(0));
+    if (at == items.size()) raise("ValueError", fmt::format("{} is not in the {}", text(arg(0), true, place), host_type_name(object)), place);
+    return HostValue::of(static_cast<std::int64_t>(at));
+  }
+  if (name == "count") return HostValue::of(static_cast<std::int64_t>(std::count_if(items.begin(), items.end(), [&](const HostValue& v) { return equal(v, arg(0), place); })));
+  if (name == "numel" && object.is(Kind::tuple)) return call_math("prod", {object}, {}, place);  // torch.Size
+  if (!object.is(Kind::list)) return std::nullopt;
+
+  if (name == "append") {
+    check_write(*object.items, arg(0), place);
+    items.push_back(arg(0));
+    return HostValue{};
+  }
+  if (name == "extend") {
+    for (HostValue& v : iterate(arg(0), place)) {
+      check_write(*object.items, v, place);
+      items.push_back(std::move(v));
+    }
+    return HostValue{};
+  }
+  if (name == "insert") {
+    check_write(*object.items, arg(1), place);
+    const auto n = static_cast<std::int64_t>(items.size());
+    const std::int64_t at = integer(arg(0), place);
+    items.insert(items.begin() + std::clamp<std::int64_t>(at < 0 ? at + n : at, 0, n), arg(1));
+    return HostValue{};
+  }
+  if (name == "pop") {
+    if (items.empty()) raise("IndexError", "pop from an empty list", place);
+    std::int64_t at = args.empty() ? -1 : integer(args[0], place);
+    if (at < 0) at += static_cast<std::int64_t>(items.size());
+    if (at < 0 || at >= static_cast<std::int64_t>(items.size())) raise("IndexError", "pop index out of range", place);
+    HostValue out = items[static_cast<std::size_t>(at)];
+    items.erase(items.begin() + at);
+    return out;
+  }
+  if (name == "remove") {
+    const std::size_t at = position(arg(0));
+    if (at == items.size()) raise("ValueError", "list.remove(x): x not in list", place);
+    items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
+    return HostValue{};
+  }
+  if (name == "reverse") return std::reverse(items.begin(), items.end()), HostValue{};
+  if (name == "sort") {
+    std::vector<HostValue> sorted = items;  // a key function may look at the list
+    sort(sorted, kwargs, place);
+    items = std::move(sorted);
+    return HostValue{};
+  }
+  if (name == "copy") return HostValue::sequence(object.kind, items);
+  if (name == "clear") return items.clear(), HostValue{};
+  return std::nullopt;
+}
+
+std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::string_view name, HostArgs& args, py::Place place) {
+  auto& items = object.items->values;
+  if (name == "copy") return HostValue::sequence(Kind::set, items);
+  if (name == "clear") return items.clear(), HostValue{};
+  if (!is_one_of(name, {"add", "discard", "remove", "update", "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint"})) return std::nullopt;
+  if (args.empty()) raise("TypeError", fmt::format("{}() needs an argument", name), place);
+  if (name == "add") {
+    check_write(*object.items, args[0], place);
+    add_unique(items, args[0], place);
+    return HostValue{};
+  }
+  if (name == "discard" || name == "remove") {
+    const auto it = std::find_if(items.begin(), items.end(), [&](const HostValue& v) { return equal(v, args[0], place); });
+    if (it == items.end() && name == "remove") raise("KeyError", text(args[0], true, place), place);
+    if (it != items.end()) items.erase(it);
+    return HostValue{};
+  }
+  if (name == "update") {
+    for (HostValue& v : iterate(args[0], place)) {
+      check_write(*object.items, v, place);
+      add_unique(items, std::move(v), place);
+    }
+    return HostValue{};
+  }
+  const HostValue other = HostValue::sequence(Kind::set, iterate(args[0], place));
+  const auto all_in = [&](const HostValue& a, const HostValue& b) { return std::all_of(a.items->values.begin(), a.items->values.end(), [&](const HostValue& v) { return contains(b, v, place); }); };
+  if (name == "issubset") return HostValue::boolean(all_in(object, other));
+  if (name == "issuperset") return HostValue::boolean(all_in(other, object));
+  HostValue out = HostValue::sequence(Kind::set, {});
+  for (const HostValue& v : items) {
+    const bool shared = contains(other, v, place);
+    if (name == "isdisjoint" && shared) return HostValue::boolean(false);
+    if (name == "union" || shared == (name == "intersection")) add_unique(out.items->values, v, place);
+  }
+  if (name == "isdisjoint") return HostValue::boolean(true);
+  if (name == "union" || name == "symmetric_difference")
+    for (const HostValue& v : other.items->values)
+      if (name == "union" || !contains(object, v, place)) add_unique(out.items->values, v, place);
+  return out;
+}
+
+std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place) {
+  auto& items = object.items->values;
+  HostValue target = object;
+  const auto find = [&](const HostValue& key) -> std::size_t {
+    for (std::size_t i = 0; i < items.size(); i += 2)
+      if (equal(items[i], key, place)) return i;
+    return items.size();
+  };
+  const auto erase = [&](std::size_t at) {
+    HostValue out = items[at + 1];
+    items.erase(items.begin() + static_cast<std::ptrdiff_t>(at), items.begin() + static_cast<std::ptrdiff_t>(at) + 2);
+    return out;
+  };
+  if (name == "keys" || name == "values" || name == "items") {
+    std::vector<HostValue> out;
+    for (std::size_t i = 0; i < items.size(); i += 2) step(place), out.push_back(name == "keys" ? items[i] : name == "values" ? items[i + 1] : HostValue::sequence(Kind::tuple, {items[i], items[i + 1]}));
+    return HostValue::sequence(Kind::list, std::move(out));
+  }
+  if (name == "copy") return HostValue::sequence(Kind::dict, items);
+  if (name == "clear") return items.clear(), HostValue{};
+  if (name == "popitem") {
+    if (items.empty()) raise("KeyError", "popitem(): dictionary is empty", place);
+    HostValue key = items[items.size() - 2];
+    HostValue value = erase(items.size() - 2);
+    return HostValue::sequence(Kind::tuple, {std::move(key), std::move(value)});
+  }
+  if (name == "update") {
+    if (!args.empty() && args[0].is(Kind::dict)) {
+      const std::vector<HostValue> other = args[0].items->values;
+      for (std::size_t i = 0; i + 1 < other.size(); i += 2) set_item(target, other[i], other[i + 1], place);
+    } else if (!args.empty()) {
+      for (const HostValue& pair : iterate(args[0], place)) set_item(target, get_item(pair, HostValue::of(std::int64_t{0}), place), get_item(pair, HostValue::of(std::int64_t{1}), place), place);
+    }
+    for (auto& [k, v] : kwargs) set_item(target, HostValue::string(k), v, place);
+    return HostValue{};
+  }
+  if (!is_one_of(name, {"get", "setdefault", "pop"})) return std::nullopt;
+  if (args.empty()) raise("TypeError", fmt::format("{}() needs an argument", name), place);
+  const std::size_t at = find(args[0]);
+  if (at < items.size()) return name == "pop" ? erase(at) : items[at + 1];
+  if (name == "pop" && args.size() < 2) raise("KeyError", text(args[0], true, place), place);
+  HostValue out = args.size() > 1 ? args[1] : HostValue{};
+  if (name == "setdefault") set_item(target, args[0], out, place);
+  return out;
+}
+
+}  // namespace passnet

@@ -1,0 +1,242 @@
+// Functions on numbers that a host program may call: math, triton, functools, itertools, operator, and torch's that compute nothing.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "pass/host_machine.h"
+#include "pass/policy.h"
+
+namespace passnet {
+
+using Kind = HostValue::Kind;
+
+std::optional<HostValue> dtype_limit(Dtype dtype, std::string_view name) {
+  const DtypeRow& row = dtype_row(dtype);
+  if (name == "bits") return HostValue::of(std::int64_t{row.size} * 8);
+  if (row.floating) {
+    struct Row {
+      Dtype dtype;
+      double max, eps, tiny;
+    };
+    constexpr Row kFloats[] = {{Dtype::float16, 65504.0, 0x1p-10, 0x1p-14},
+                               {Dtype::bfloat16, 0x1.fep+127, 0x1p-7, 0x1p-126},
+                               {Dtype::float32, std::numeric_limits<float>::max(), 0x1p-23, 0x1p-126},
+                               {Dtype::float64, std::numeric_limits<double>::max(), 0x1p-52, 0x1p-1022}};
+    for (const Row& r : kFloats) {
+      if (r.dtype != dtype) continue;
+      if (name == "max" || name == "min") return HostValue::of(name == "max" ? r.max : -r.max);
+      if (name == "eps") return HostValue::of(r.eps);
+      if (name == "tiny" || name == "smallest_normal") return HostValue::of(r.tiny);
+    }
+    return std::nullopt;
+  }
+  if (name != "min" && name != "max") return std::nullopt;
+  if (dtype == Dtype::uint8) return HostValue::of(std::int64_t{name == "max" ? 255 : 0});
+  const int bits = row.size * 8;
+  const std::int64_t most = bits >= 64 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << (bits - 1)) - 1;
+  return HostValue::of(name == "max" ? most : -most - 1);
+}
+
+std::optional<HostValue> HostMachine::number_method(const HostValue& v, std::string_view name, py::Place) {
+  if (v.is_integral()) {
+    const std::uint64_t magnitude = v.integer < 0 ? ~static_cast<std::uint64_t>(v.integer) + 1 : static_cast<std::uint64_t>(v.integer);
+    if (name == "bit_length") return HostValue::of(std::int64_t{64 - (magnitude == 0 ? 64 : __builtin_clzll(magnitude))});
+    if (name == "bit_count") return HostValue::of(std::int64_t{__builtin_popcountll(magnitude)});
+    if (name == "is_integer") return HostValue::boolean(true);
+    if (name == "conjugate") return HostValue::of(v.integer);
+    return std::nullopt;
+  }
+  if (name == "is_integer") return HostValue::boolean(std::isfinite(v.real) && v.real == std::trunc(v.real));
+  return std::nullopt;
+}
+
+std::optional<HostValue> HostMachine::call_math(std::string_view name, const HostArgs& args, const HostKwargs& kwargs, py::Place place) {
+  if (args.empty()) raise("TypeError", fmt::format("math.{}() needs an argument", name), place);
+  const auto domain = [&](bool inside) {
+    if (!inside) raise("ValueError", "math domain error", place);
+  };
+  const auto finite = [&](double v) {
+    for (const HostValue& a : args)
+      if (!std::isfinite(a.as_real())) return HostValue::of(v);
+    if (std::isnan(v)) raise("ValueError", "math domain error", place);
+    if (std::isinf(v)) raise("OverflowError", "math range error", place);
+    return HostValue::of(v);
+  };
+  if (name == "prod") {
+    HostValue total = HostValue::of(std::int64_t{1});
+    for (const auto& [k, v] : kwargs)
+      if (k == "start") total = v;
+    for (const HostValue& v : iterate(args[0], place)) step(place), total = binary(py::Op::mul, total, v, place);
+    return total;
+  }
+  if (name == "fsum") {
+    long double total = 0;
+    for (const HostValue& v : iterate(args[0], place)) total += static_cast<long double>(real(v, place));
+    return HostValue::of(static_cast<double>(total));
+  }
+  if (name == "gcd" || name == "lcm") {
+    std::int64_t total = integer(args[0], place);
+    if (total == std::numeric_limits<std::int64_t>::min()) raise("OverflowError", "an integer does not fit into 64 bits", place);
+    total = std::abs(total);
+    for (const HostValue& v : args) {
+      const std::int64_t other = integer(v, place);
+      if (other == std::numeric_limits<std::int64_t>::min()) raise("OverflowError", "an integer does not fit into 64 bits", place);
+      const std::int64_t divisor = std::gcd(total, other);
+      if (name == "gcd") total = divisor;
+      else total = divisor == 0 ? 0 : integer(binary(py::Op::mul, HostValue::of(total / divisor), HostValue::of(std::abs(other)), place), place);
+    }
+    return HostValue::of(total);
+  }
+  if (args[0].is_integral() && (name == "ceil" || name == "floor" || name == "trunc")) return HostValue::of(args[0].integer);
+  if (name == "isqrt" || name == "factorial") {
+    const std::int64_t n = integer(args[0], place);
+    if (n < 0) raise("ValueError", fmt::format("{}() of a negative number", name), place);
+    if (name == "factorial") {
+      HostValue total = HostValue::of(std::int64_t{1});
+      for (std::int64_t i = 2; i <= n; ++i) total = binary(py::Op::mul, total, HostValue::of(i), place);
+      return total;
+    }
+    auto r = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+    while (r > 0 && r > n / r) --r;
+    while ((r + 1) <= n / (r + 1)) ++r;
+    return HostValue::of(r);
+  }
+  const double x = real(args[0], place);
+  if (name == "ceil") return call_int({HostValue::of(std::ceil(x))}, place);
+  if (name == "floor") return call_int({HostValue::of(std::floor(x))}, place);
+  if (name == "trunc") return call_int({HostValue::of(x)}, place);
+  if (name == "log2" || name == "log10" || name == "log") {
+    domain(std::isnan(x) || x > 0);
+    if (name == "log2") return HostValue::of(std::log2(x));
+    if (name == "log10") return HostValue::of(std::log10(x));
+    if (args.size() == 1) return HostValue::of(std::log(x));
+    const double base = real(args[1], place);
+    domain(base > 0);
+    return binary(py::Op::div, HostValue::of(std::log(x)), HostValue::of(std::log(base)), place);
+  }
+  using Function = double (*)(double);
+  constexpr std::pair<std::string_view, Function> kFunctions[] = {
+      {"sqrt", std::sqrt}, {"exp", std::exp}, {"expm1", std::expm1}, {"exp2", std::exp2}, {"log1p", std::log1p}, {"sin", std::sin}, {"cos", std::cos}, {"tan", std::tan},
+      {"asin", std::asin}, {"acos", std::acos}, {"atan", std::atan}, {"sinh", std::sinh}, {"cosh", std::cosh}, {"tanh", std::tanh}, {"fabs", std::fabs}, {"erf", std::erf},
+      {"erfc", std::erfc}, {"cbrt", std::cbrt}};
+  for (const auto& [known, function] : kFunctions)
+    if (name == known) return finite(function(x));
+  if (name == "degrees") return HostValue::of(x * (180.0 / 3.141592653589793));
+  if (name == "radians") return HostValue::of(x * (3.141592653589793 / 180.0));
+  if (name == "isinf") return HostValue::boolean(std::isinf(x));
+  if (name == "isnan") return HostValue::boolean(std::isnan(x));
+  if (name == "isfinite") return HostValue::boolean(std::isfinite(x));
+  if (args.size() < 2) return std::nullopt;
+  const double y = real(args[1], place);
+  if (name == "pow") return finite(std::pow(x, y));
+  if (name == "fmod") return finite(std::fmod(x, y));
+  if (name == "hypot") return finite(std::hypot(x, y));
+  if (name == "atan2") return HostValue::of(std::atan2(x, y));
+  if (name == "copysign") return HostValue::of(std::copysign(x, y));
+  if (name == "isclose") {
+    double relative = 1e-9, absolute = 0;
+    for (const auto& [k, v] : kwargs) (k == "rel_tol" ? relative : absolute) = real(v, place);
+    return HostValue::boolean(x == y || std::fabs(x - y) <= std::max(relative * std::max(std::fabs(x), std::fabs(y)), absolute));
+  }
+  return std::nullopt;
+}
+
+std::optional<HostValue> HostMachine::call_library(const std::string& path, HostArgs& args, HostKwargs& kwargs, py::Place place) {
+  const auto need = [&](std::size_t least) {
+    if (args.size() < least) raise("TypeError", fmt::format("{}() needs {} argument{}", path, least, least == 1 ? "" : "s"), place);
+  };
+  if (path == "triton.cdiv" || path == "triton.language.cdiv") {
+    for (const auto& [k, v] : kwargs) args.push_back(v);
+    if (args.size() != 2) raise("TypeError", "cdiv takes two integers", place);
+    const HostValue sum = binary(py::Op::sub, binary(py::Op::add, args[0], args[1], place), HostValue::of(std::int64_t{1}), place);
+    return binary(py::Op::floor_div, sum, args[1], place);
+  }
+  if (path == "triton.next_power_of_2" || path == "triton.language.next_power_of_2") {
+    need(1);
+    const std::int64_t n = integer(args[0], place);
+    std::int64_t p = 1;
+    while (p < n && p < (std::int64_t{1} << 62)) p *= 2;
+    return HostValue::of(n <= 0 ? std::int64_t{0} : p);
+  }
+  if (path == "triton.Config") return make_config(std::move(args), std::move(kwargs), place);
+  if (path == "triton.language.constexpr") return need(1), args[0];
+  if (path == "functools.reduce") {
+    need(2);
+    std::vector<HostValue> items = iterate(args[1], place);
+    if (args.size() > 2) items.insert(items.begin(), args[2]);
+    if (items.empty()) raise("TypeError", "reduce() of an empty sequence", place);
+    HostValue total = items[0];
+    for (std::size_t i = 1; i < items.size(); ++i) total = call(args[0], {total, items[i]}, {}, place);
+    return total;
+  }
+  if (path == "itertools.product") {
+    std::vector<std::vector<HostValue>> rows(1);
+    std::int64_t repeat = 1;
+    for (const auto& [k, v] : kwargs)
+      if (k == "repeat") repeat = std::clamp<std::int64_t>(integer(v, place), 0, 20);
+    for (std::int64_t r = 0; r < repeat; ++r)
+      for (const HostValue& a : args) {
+        std::vector<std::vector<HostValue>> longer;
+        for (const auto& row : rows)
+          for (const HostValue& v : iterate(a, place)) {
+            steps_ += 8;
+            step(place);
+            longer.push_back(row);
+            longer.back().push_back(v);
+          }
+        rows = std::move(longer);
+      }
+    std::vector<HostValue> out;
+    for (auto& row : rows) out.push_back(HostValue::sequence(Kind::tuple, std::move(row)));
+    return HostValue::sequence(Kind::list, std::move(out));
+  }
+  if (path == "itertools.chain" || path == "itertools.chain.from_iterable") {
+    std::vector<HostValue> out;
+    for (const HostValue& a : path == "itertools.chain" ? args : (need(1), iterate(args[0], place)))
+      for (HostValue& v : iterate(a, place)) step(place), out.push_back(std::move(v));
+    return HostValue::sequence(Kind::list, std::move(out));
+  }
+  if (path.starts_with("operator.") && args.size() == 2) {
+    constexpr std::pair<std::string_view, py::Op> kOperators[] = {{"mul", py::Op::mul}, {"add", py::Op::add}, {"sub", py::Op::sub}, {"floordiv", py::Op::floor_div}, {"mod", py::Op::mod}, {"truediv", py::Op::div}};
+    for (const auto& [name, op] : kOperators)
+      if (path.substr(9) == name) return binary(op, args[0], args[1], place);
+    if (path == "operator.getitem") return get_item(args[0], args[1], place);
+  }
+  if (path == "numpy.prod") return need(1), call_math("prod", args, {}, place);
+  return std::nullopt;
+}
+
+// torch.NAME: allocations, and what only looks at shapes and dtypes. Functions that are views are their methods.
+std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place) {
+  if (is_allocation(name)) return allocate(name, std::move(args), std::move(kwargs), place);
+  if (name == "Size") return HostValue::sequence(Kind::tuple, args.empty() ? std::vector<HostValue>{} : iterate(args[0], place));
+  if (name == "is_tensor") return HostValue::boolean(!args.empty() && args[0].is(Kind::tensor));
+  if (name == "device") {
+    HostValue v;
+    v.kind = Kind::device;
+    v.device = plan_.buffers.empty() ? DeviceType::cpu : plan_.buffers[0].desc.device;  // a device literal is the run's
+    return v;
+  }
+  if (name == "finfo" || name == "iinfo") {
+    if (args.empty() || !args[0].is(Kind::dtype)) raise("TypeError", fmt::format("torch.{} needs a dtype", name), place);
+    return args[0];  // its limits are attributes
+  }
+  if (is_view_function(name) || name == "numel" || name == "is_floating_point") {
+    for (auto it = kwargs.begin(); it != kwargs.end(); ++it)
+      if (it->first == "input") {
+        args.insert(args.begin(), it->second);
+        kwargs.erase(it);
+        break;
+      }
+    if (args.empty() || !args[0].is(Kind::tensor)) raise("TypeError", fmt::format("torch.{} needs a tensor", name), place);
+    const HostValue tensor = args[0];
+    args.erase(args.begin());
+    return tensor_method(tensor, name, std::move(args), std::move(kwargs), place);
+  }
+  return std::nullopt;
+}
+
+}  // namespace passnet

@@ -1,0 +1,364 @@
+// Methods of strings in a host program, and Python's three ways to format.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "pass/host_machine.h"
+
+namespace passnet {
+
+using Kind = HostValue::Kind;
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t\n\r\f\v";
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+char to_lower(char c) { return is_upper(c) ? static_cast<char>(c + 32) : c; }
+char to_upper(char c) { return is_lower(c) ? static_cast<char>(c - 32) : c; }
+
+std::string stripped(std::string_view s, std::string_view of, bool left, bool right) {
+  while (left && !s.empty() && of.find(s.front()) != std::string_view::npos) s.remove_prefix(1);
+  while (right && !s.empty() && of.find(s.back()) != std::string_view::npos) s.remove_suffix(1);
+  return std::string(s);
+}
+
+std::vector<std::string> split_blanks(std::string_view s) {
+  std::vector<std::string> out;
+  for (std::size_t at = s.find_first_not_of(kBlanks); at != std::string_view::npos; at = s.find_first_not_of(kBlanks, at)) {
+    const std::size_t end = std::min(s.find_first_of(kBlanks, at), s.size());
+    out.emplace_back(s.substr(at, end - at));
+    at = end;
+  }
+  return out;
+}
+
+std::vector<std::string> split_by(std::string_view s, std::string_view by, std::int64_t most, bool from_right) {
+  std::vector<std::string> out;
+  while (most != 0) {
+    const std::size_t at = from_right ? s.rfind(by) : s.find(by);
+    if (at == std::string_view::npos) break;
+    out.emplace_back(from_right ? s.substr(at + by.size()) : s.substr(0, at));
+    s = from_right ? s.substr(0, at) : s.substr(at + by.size());
+    --most;
+  }
+  out.emplace_back(s);
+  if (from_right) std::reverse(out.begin(), out.end());
+  return out;
+}
+
+// [[fill]align][sign][z][#][0][width][grouping][.precision][type]
+struct FormatSpec {
+  char fill = ' ', align = 0, sign = '-', grouping = 0, type = 0;
+  bool alternate = false, ok = true;
+  std::int64_t width = 0, precision = -1;
+};
+
+FormatSpec read_spec(std::string_view s) {
+  FormatSpec out;
+  const auto is_align = [](char c) { return c == '<' || c == '>' || c == '=' || c == '^'; };
+  if (s.size() > 1 && is_align(s[1])) out.fill = s[0], out.align = s[1], s.remove_prefix(2);
+  else if (!s.empty() && is_align(s[0])) out.align = s[0], s.remove_prefix(1);
+  const auto take = [&](std::string_view any) {
+    if (s.empty() || any.find(s[0]) == std::string_view::npos) return '\0';
+    const char c = s[0];
+    s.remove_prefix(1);
+    return c;
+  };
+  const auto number = [&] {
+    std::int64_t n = 0;
+    while (!s.empty() && is_digit(s[0]) && n < 1'000'000) n = n * 10 + (s[0] - '0'), s.remove_prefix(1);
+    return n;
+  };
+  if (const char c = take("+- ")) out.sign = c;
+  take("z");
+  out.alternate = take("#") != 0;
+  if (take("0") != 0 && out.align == 0) out.fill = '0', out.align = '=';
+  out.width = number();
+  out.grouping = take(",_");
+  if (take(".") != 0) {
+    out.ok = !s.empty() && is_digit(s[0]);
+    out.precision = number();
+  }
+  out.type = take("bcdeEfFgGnosxX%");
+  out.ok = out.ok && s.empty() && out.width < 10'000 && out.precision < 1'000;
+  return out;
+}
+
+std::string grouped(const std::string& digits, char by, std::size_t size) {
+  if (by == 0) return digits;
+  const std::size_t whole = std::min(digits.find_first_not_of("0123456789abcdefABCDEF"), digits.size());
+  std::string out;
+  for (std::size_t i = 0; i < whole; ++i) {
+    if (i > 0 && (whole - i) % size == 0) out += by;
+    out += digits[i];
+  }
+  return out + digits.substr(whole);
+}
+
+std::string padded(const FormatSpec& spec, const std::string& sign, const std::string& body, char otherwise) {
+  const auto length = static_cast<std::int64_t>(sign.size() + body.size());
+  if (length >= spec.width) return sign + body;
+  const auto gap = static_cast<std::size_t>(spec.width - length);
+  const char align = spec.align != 0 ? spec.align : otherwise;
+  if (align == '=') return sign + std::string(gap, spec.fill) + body;
+  const std::size_t left = align == '<' ? 0 : align == '>' ? gap : gap / 2;
+  return std::string(left, spec.fill) + sign + body + std::string(gap - left, spec.fill);
+}
+
+// 1.00e+02 -> 1e+02
+std::string short_exponent(const std::string& s) {
+  const std::size_t e = s.find('e');
+  std::string mantissa = s.substr(0, e);
+  if (mantissa.find('.') != std::string::npos) mantissa = stripped(stripped(mantissa, "0", false, true), ".", false, true);
+  return mantissa + s.substr(e);
+}
+
+}  // namespace
+
+std::string HostMachine::formatted(const HostValue& v, std::string_view text_spec, py::Place place) {
+  if (text_spec.empty()) return text(v, false, place);
+  const FormatSpec spec = read_spec(text_spec);
+  const auto invalid = [&] { raise("ValueError", fmt::format("invalid format specifier {} for a {}", python_string(text_spec), host_type_name(v)), place); };
+  if (!spec.ok) invalid();
+  if (!v.is_number()) {
+    if ((spec.type != 0 && spec.type != 's') || spec.align == '=') invalid();
+    std::string body = text(v, false, place);
+    if (spec.precision >= 0) body.resize(std::min(body.size(), static_cast<std::size_t>(spec.precision)));
+    return padded(spec, "", body, '<');
+  }
+  const bool whole = v.is_integral() && (spec.type == 0 || std::string_view("bcdnoxX").find(spec.type) != std::string_view::npos);
+  if (v.is(Kind::boolean) && spec.type == 0) return padded(spec, "", spec.align == '=' && spec.fill == '0' ? "1" : text(v, false, place), '<');
+  if (!whole && (spec.type == 's' || (v.is(Kind::real) && std::string_view("bcdoxX").find(spec.type == 0 ? 'f' : spec.type) != std::string_view::npos))) invalid();
+  const bool negative = whole ? v.integer < 0 : std::signbit(v.as_real());
+  std::string sign = negative ? "-" : spec.sign == '-' ? "" : std::string(1, spec.sign), body;
+  if (whole) {
+    if (spec.precision >= 0) invalid();
+    const std::uint64_t magnitude = v.integer < 0 ? ~static_cast<std::uint64_t>(v.integer) + 1 : static_cast<std::uint64_t>(v.integer);
+    switch (spec.type) {
+      case 'b': body = fmt::format("{:b}", magnitude); break;
+      case 'o': body = fmt::format("{:o}", magnitude); break;
+      case 'x': body = fmt::format("{:x}", magnitude); break;
+      case 'X': body = fmt::format("{:X}", magnitude); break;
+      case 'c': body = std::string(1, static_cast<char>(magnitude)), sign.clear(); break;
+      default: body = std::to_string(magnitude);
+    }
+    const bool decimal = spec.type == 0 || spec.type == 'd' || spec.type == 'n';
+    if (spec.alternate && !decimal && spec.type != 'c') sign += std::string("0") + spec.type;
+    return padded(spec, sign, grouped(body, spec.grouping, decimal ? 3 : 4), '>');
+  }
+  const double x = std::fabs(v.as_real());
+  const int precision = spec.precision < 0 ? 6 : static_cast<int>(spec.precision);
+  switch (spec.type) {
+    case 'e': body = fmt::format("{:.{}e}", x, precision); break;
+    case 'E': body = fmt::format("{:.{}E}", x, precision); break;
+    case 'g': body = fmt::format("{:.{}g}", x, precision); break;
+    case 'G': body = fmt::format("{:.{}G}", x, precision); break;
+    case '%': body = fmt::format("{:.{}f}%", x * 100, precision); break;
+    case 0: {
+      if (spec.precision < 0) {
+        body = python_float(x);
+      } else {
+        body = fmt::format("{:.{}g}", x, std::max(precision, 1));
+        const bool bare = body.find_first_of(".ein") == std::string::npos;
+        if (bare && x < std::pow(10.0, precision - 1)) body += ".0";
+        else if (bare) body = short_exponent(fmt::format("{:.{}e}", x, std::max(precision - 1, 0)));
+      }
+      break;
+    }
+    default: body = fmt::format("{:.{}f}", x, precision);
+  }
+  return padded(spec, sign, grouped(body, std::isfinite(x) ? spec.grouping : '\0', 3), '>');
+}
+
+// "{} and {name:>4}".format(...)
+std::string HostMachine::format_call(const std::string& s, const HostArgs& args, const HostKwargs& kwargs, py::Place place) {
+  std::string out;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    if ((s[i] == '{' || s[i] == '}') && i + 1 < s.size() && s[i + 1] == s[i]) {
+      out += s[i++];
+      continue;
+    }
+    if (s[i] != '{') {
+      out += s[i];
+      continue;
+    }
+    const std::size_t end = s.find('}', i);
+    if (end == std::string::npos) raise("ValueError", "expected '}' before end of string", place);
+    std::string_view field = std::string_view(s).substr(i + 1, end - i - 1), spec;
+    if (const std::size_t colon = field.find(':'); colon != std::string_view::npos) spec = field.substr(colon + 1), field = field.substr(0, colon);
+    const bool repr = field.ends_with("!r");
+    if (repr || field.ends_with("!s")) field.remove_suffix(2);
+    const HostValue* value = nullptr;
+    if (field.empty() || is_digit(field[0])) {
+      std::size_t at = 0;
+      for (const char c : field) at = std::min<std::size_t>(at * 10 + static_cast<std::size_t>(c - '0'), 100'000);
+      if (field.empty()) at = next++;
+      if (at >= args.size()) raise("IndexError", "Replacement index out of range", place);
+      value = &args[at];
+    }
+    for (const auto& [k, v] : kwargs)
+      if (value == nullptr && k == field) value = &v;
+    if (value == nullptr) raise("KeyError", python_string(field), place);
+    out += formatted(repr ? HostValue::string(text(*value, true, place)) : *value, spec, place);
+    i = end;
+  }
+  return out;
+}
+
+// "%d of %s" % (1, "x")
+std::string HostMachine::format_percent(const std::string& s, const HostValue& values, py::Place place) {
+  const std::vector<HostValue> args = values.is(Kind::tuple) ? values.items->values : std::vector<HostValue>{values};
+  std::string out;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    if (s[i] != '%') {
+      out += s[i];
+      continue;
+    }
+    const std::size_t end = s.find_first_not_of("0123456789.+- #", i + 1);
+    if (end == std::string::npos) raise("ValueError", "incomplete format", place);
+    if (s[end] == '%') {
+      out += '%';
+      i = end;
+      continue;
+    }
+    if (next >= args.size()) raise("TypeError", "not enough arguments for format string", place);
+    const HostValue& v = args[next++];
+    std::string spec = s.substr(i + 1, end - i - 1);
+    const char type = s[end] == 'i' ? 'd' : s[end];
+    const bool as_text = type == 's' || type == 'r';
+    if (spec.starts_with('-')) spec[0] = '<';
+    else if (as_text && !spec.empty()) spec.insert(0, ">");
+    if (as_text) out += formatted(HostValue::string(text(v, type == 'r', place)), spec, place);
+    else if (type == 'd') out += formatted(call_int({v}, place), spec + "d", place);
+    else out += formatted(v, spec + type, place);
+    i = end;
+  }
+  return out;
+}
+
+std::optional<HostValue> HostMachine::string_method(const HostValue& object, std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place) {
+  const std::string& s = object.text;
+  step(place);
+  steps_ += static_cast<std::int64_t>(s.size() / 64);
+  const auto arg = [&](std::size_t i) -> const std::string& {
+    if (i >= args.size()) raise("TypeError", fmt::format("{}() needs {} argument{}", name, i + 1, i == 0 ? "" : "s"), place);
+    return string_of(args[i], place);
+  };
+  const auto mapped = [&](auto&& f) {
+    std::string out = s;
+    std::transform(out.begin(), out.end(), out.begin(), f);
+    return HostValue::string(std::move(out));
+  };
+  const auto all = [&](auto&& f) { return HostValue::boolean(!s.empty() && std::all_of(s.begin(), s.end(), f)); };
+  const auto list = [&](const std::vector<std::string>& parts) {
+    std::vector<HostValue> out;
+    for (const std::string& part : parts) out.push_back(HostValue::string(part));
+    return HostValue::sequence(Kind::list, std::move(out));
+  };
+
+  if (name == "startswith" || name == "endswith") {
+    const auto fits = [&](const HostValue& part) { return name == "startswith" ? s.starts_with(string_of(part, place)) : s.ends_with(string_of(part, place)); };
+    if (!args.empty() && args[0].is(Kind::tuple)) return HostValue::boolean(std::any_of(args[0].items->values.begin(), args[0].items->values.end(), fits));
+    return arg(0), HostValue::boolean(fits(args[0]));
+  }
+  if (name == "lower" || name == "casefold") return mapped(to_lower);
+  if (name == "upper") return mapped(to_upper);
+  if (name == "capitalize" || name == "title") {
+    bool first = true;
+    return mapped([&](char c) {
+      const char out = first ? to_upper(c) : to_lower(c);
+      first = name == "title" && !is_lower(to_lower(c));
+      return out;
+    });
+  }
+  if (name == "strip" || name == "lstrip" || name == "rstrip") return HostValue::string(stripped(s, args.empty() || args[0].is(Kind::none) ? kBlanks : std::string_view(arg(0)), name != "rstrip", name != "lstrip"));
+  if (name == "split" || name == "rsplit") {
+    std::int64_t most = args.size() > 1 ? integer(args[1], place) : -1;
+    for (const auto& [k, v] : kwargs)
+      if (k == "maxsplit") most = integer(v, place);
+    if (args.empty() || args[0].is(Kind::none)) {
+      if (most >= 0) refuse(Code::host, "split() by blanks with a limit", place);
+      return list(split_blanks(s));
+    }
+    if (arg(0).empty()) raise("ValueError", "empty separator", place);
+    return list(split_by(s, arg(0), most, name == "rsplit"));
+  }
+  if (name == "splitlines") {
+    std::vector<std::string> lines = split_by(s, "\n", -1, false);
+    if (lines.back().empty()) lines.pop_back();
+    return list(lines);
+  }
+  if (name == "partition" || name == "rpartition") {
+    if (arg(0).empty()) raise("ValueError", "empty separator", place);
+    const std::size_t at = name == "partition" ? s.find(arg(0)) : s.rfind(arg(0));
+    const bool found = at != std::string::npos;
+    const std::string head = found ? s.substr(0, at) : name == "partition" ? s : "", tail = found ? s.substr(at + arg(0).size()) : name == "partition" ? "" : s;
+    return HostValue::sequence(Kind::tuple, {HostValue::string(head), HostValue::string(found ? arg(0) : ""), HostValue::string(tail)});
+  }
+  if (name == "join") {
+    if (args.empty()) raise("TypeError", "join() needs an argument", place);
+    std::string out;
+    bool first = true;
+    for (const HostValue& v : iterate(args[0], place)) {
+      if (!first) out += s;
+      first = false;
+      out += string_of(v, place);
+      if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
+    }
+    return HostValue::string(std::move(out));
+  }
+  if (name == "replace") {
+    std::string out;
+    const std::string &from = arg(0), &to = arg(1);
+    if (from.empty()) refuse(Code::host, "replace() of nothing", place);
+    std::size_t at = 0;
+    for (std::size_t end; (end = s.find(from, at)) != std::string::npos; at = end + from.size()) {
+      out.append(s, at, end - at).append(to);
+      if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
+    }
+    return HostValue::string(out + s.substr(at));
+  }
+  if (name == "find" || name == "rfind" || name == "index") {
+    const std::size_t at = name == "rfind" ? s.rfind(arg(0)) : s.find(arg(0));
+    if (at == std::string::npos && name == "index") raise("ValueError", "substring not found", place);
+    return HostValue::of(at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at));
+  }
+  if (name == "count") return arg(0).empty() ? HostValue::of(static_cast<std::int64_t>(s.size()) + 1) : HostValue::of(static_cast<std::int64_t>(split_by(s, arg(0), -1, false).size()) - 1);
+  if (name == "removeprefix") return HostValue::string(s.starts_with(arg(0)) ? s.substr(arg(0).size()) : s);
+  if (name == "removesuffix") return HostValue::string(s.ends_with(arg(0)) ? s.substr(0, s.size() - arg(0).size()) : s);
+  if (name == "isdigit" || name == "isdecimal" || name == "isnumeric") return all(is_digit);
+  if (name == "isalpha") return all([](char c) { return is_lower(to_lower(c)); });
+  if (name == "isalnum") return all([](char c) { return is_digit(c) || is_lower(to_lower(c)); });
+  if (name == "isspace") return all([](char c) { return kBlanks.find(c) != std::string_view::npos; });
+  if (name == "isupper") return HostValue::boolean(std::any_of(s.begin(), s.end(), is_upper) && std::none_of(s.begin(), s.end(), is_lower));
+  if (name == "islower") return HostValue::boolean(std::any_of(s.begin(), s.end(), is_lower) && std::none_of(s.begin(), s.end(), is_upper));
+  if (name == "ljust" || name == "rjust" || name == "center" || name == "zfill") {
+    if (args.empty()) raise("TypeError", fmt::format("{}() needs a width", name), place);
+    FormatSpec spec;
+    spec.width = std::clamp<std::int64_t>(integer(args[0], place), 0, 100'000);
+    if (args.size() > 1 && arg(1).size() == 1) spec.fill = arg(1)[0];
+    if (name == "zfill") {
+      spec.fill = '0';
+      const bool sign = s.starts_with('-') || s.starts_with('+');
+      return HostValue::string(padded(spec, sign ? s.substr(0, 1) : "", sign ? s.substr(1) : s, '='));
+    }
+    // The odd blank of center() goes left where the width is odd too; that of a format goes right.
+    const std::int64_t gap = spec.width - static_cast<std::int64_t>(s.size());
+    if (name == "center" && gap > 0 && (gap & spec.width & 1) != 0) {
+      --spec.width;
+      return HostValue::string(spec.fill + padded(spec, "", s, '^'));
+    }
+    return HostValue::string(padded(spec, "", s, name == "ljust" ? '<' : name == "rjust" ? '>' : '^'));
+  }
+  if (name == "format") return HostValue::string(format_call(s, args, kwargs, place));
+  return std::nullopt;
+}
+
+}  // namespace passnet

@@ -1,0 +1,469 @@
+"""Cases for host_cases.py. x, y, z and w are the tensors below; w has no dimensions."""
+
+TENSORS = [  # sizes, strides, dtype
+    ((2, 3, 4, 5), (60, 20, 5, 1), "float32"),
+    ((4, 6, 5), (1, 20, 4), "float16"),  # not contiguous: a permutation
+    ((1, 8, 1, 12), (96, 12, 12, 1), "int64"),
+    ((), (), "float32"),
+]
+
+EXPRESSIONS = [
+    # arithmetic
+    "7 // 2, -7 // 2, 7 // -2, -7 // -2", "7 % 3, -7 % 3, 7 % -3, -7 % -3", "7.5 // 2, -7.5 // 2, 7.5 % -2, 1.0 // 0.1", "2 ** 10, 2 ** -1, (-2) ** 3, 0 ** 0, 2.0 ** 0.5",
+    "7 / 2, 6 / 3, -1 / 3", "1 << 10, 1023 >> 3, -8 >> 1, 5 & 3, 5 | 3, 5 ^ 3, ~5", "True + True, True * 3, -True, +True, ~True", "True & False, True | False, True ^ True, True & 1",
+    "1 // 0", "1 % 0", "1 / 0", "1.0 / 0.0", "0 ** -1", "1 << -1", "1.5 << 1", "'a' + 1", "[1] + (2,)", "3 * [1, 2], (1,) * 3, 'ab' * 2, [1] * 0, [1] * -1",
+    "1 + 2.5, 3 - 0.5, 2 * 1.5, 1e300 * 1e10, -1e300 * 1e10", "0.1 + 0.2, 1e16 + 1, 1e-5, 1e22, 123456789.123, 1e15, 1e16, 1e17", "-0.0, 0.0, 0 * -1.0", "int(3.9), int(-3.9), int('12'), int(' 7 '), int('-5'), int('ff', 16), int('1_000')",
+    "int('x')", "int(float('nan'))", "int(float('inf'))", "int(None)", "float('1e-5'), float('inf'), float('-inf'), float(' 2.5 '), float('NaN'), float(3)", "float('x')", "bool(0), bool(''), bool([]), bool([0]), bool(None), bool(0.0), bool('a'), bool({})",
+    "round(2.5), round(3.5), round(-2.5), round(2.675, 2), round(1234.5678, 1), round(5), round(5, 2), round(0.5), round(1.005, 2)", "abs(-3), abs(3.5), abs(-2.5), abs(True)", "divmod(7, 2), divmod(-7, 2), divmod(7.5, 2)",
+    "pow(2, 5), pow(2, 5, 7), pow(2.0, 3)", "(5).bit_length(), (0).bit_length(), (-8).bit_length(), (1023).bit_length()", "1 << (100 - 1).bit_length()", "(2.0).is_integer(), (2.5).is_integer()", "9223372036854775807, -9223372036854775807 - 1",
+    # comparisons and logic
+    "1 < 2 < 3, 1 < 2 > 3, 1 == 1.0, 1 != 2, 3 >= 3, 2 <= 1", "1 == True, 0 == False, '1' == 1, None == None, None == 0, None is None, [] is None", "(1, 2) < (1, 3), (1, 2) < (1, 2, 0), [3] > [2, 9], 'a' < 'b', 'Z' < 'a', () < (0,)",
+    "1 in [1, 2], 3 not in (1, 2), 'a' in 'cat', 'k' in {'k': 1}, 1 in {'k': 1}, 2 in {1, 2}, 1.0 in [1]", "1 < 'a'", "None < 1", "[1] < (2,)", "float('nan') == float('nan'), float('nan') < 1, float('nan') != 1",
+    "0 or 5, 3 and 0, None or 'x', '' and 1, 1 and 2 and 3, 0 or [] or {}", "not 0, not [], not 'a', not None", "1 if 2 > 1 else 0, 'a' if [] else 'b'", "(1, 2) == [1, 2], [1, 2] == [1, 2], {'a': 1} == {'a': 1}, {1, 2} == {2, 1}, {'a': 1, 'b': 2} == {'b': 2, 'a': 1}",
+    "{1} < {1, 2}, {1, 2} <= {1, 2}, {1, 3} < {1, 2}, {1, 2} > {1}", "torch.float16 == torch.half, torch.float32 == torch.float, torch.float16 == torch.float32, torch.int64 is torch.long", "x.dtype in (torch.float16, torch.float32), y.dtype == torch.float16, x.dtype != y.dtype",
+    # strings
+    "'abc'[0], 'abc'[-1], 'abc'[1:], 'abc'[::-1], 'abc'[5:], 'abcdef'[1:5:2]", "'abc'[9]", "'Hello'.upper(), 'Hello'.lower(), 'hello world'.title(), 'hELLO'.capitalize()", "'  a b '.strip(), 'xxaxx'.strip('x'), 'xxa'.lstrip('x'), 'axx'.rstrip('x')",
+    "'a,b,,c'.split(','), 'a b  c '.split(), ''.split(), ''.split(','), 'a,b,c'.split(',', 1), 'a_b_c'.rsplit('_', 1), 'abc'.split('x')", "'-'.join(['a', 'b']), ''.join(['x', 'y']), ','.join([]), ','.join(['', 'a', ''])", "'a.b.c'.replace('.', '_'), 'aaa'.replace('aa', 'b')",
+    "'route_add'.startswith('route'), 'route_add'.endswith('add'), 'abc'.startswith(('x', 'a')), 'abc'.endswith(())", "'abcabc'.find('c'), 'abc'.find('z'), 'abcabc'.rfind('c'), 'abcabc'.count('bc'), 'abc'.index('b')", "'abc'.index('z')",
+    "'a=b=c'.partition('='), 'a=b=c'.rpartition('='), 'abc'.partition('='), 'abc'.rpartition('=')", "'12'.isdigit(), 'a1'.isdigit(), ''.isdigit(), 'ab'.isalpha(), 'a1'.isalnum(), 'AB'.isupper(), 'ab'.islower(), ' '.isspace()", "'5'.zfill(3), '-5'.zfill(4), 'a'.ljust(3) + '|', 'a'.rjust(3, '*'), 'ab'.center(5, '-')",
+    "'prefix_x'.removeprefix('prefix_'), 'x.py'.removesuffix('.py'), 'x'.removesuffix('.py')", "'a\\nb\\n'.splitlines(), 'a'.splitlines()", "'{} {}'.format(1, 'b'), '{1}{0}'.format('a', 'b'), '{n:>4}|'.format(n=7), '{{}}'.format(), '{!r}'.format('a')", "'%d of %s' % (3, 'x'), '%.2f' % 1.5, '%5d|' % 42, '%-5s|' % 'ab', '%%' % (), '%r' % 'a', '%05d' % 42, '%x' % 255, '%s' % [1, 2]",
+    "'{} {}'.format(1)", "'%d %d' % (1,)", "str(1), str(1.0), str(True), str(None), str('a'), str([1, 'a']), str((1,)), str({'a': 1}), str(()), str(1e-7)", "repr('a'), repr(\"it's\"), repr('a\\n'), repr([None, 1.5])", "str(torch.float32), str(x.dtype), f'{y.dtype}'", "ord('A'), chr(97), bin(10), hex(255), oct(8), bin(-5)",
+    "f'{1}', f'{1.5:.3f}', f'{3:>5}|', f'{3:<5}|', f'{3:^5}|', f'{3:05d}', f'{-3:05d}', f'{255:x}', f'{255:#x}', f'{10:b}', f'{1234567:,}', f'{0.256:.1%}'", "f'{\"a\":>4}|', f'{\"abc\":.2}', f'{\"a\"!r}', f'{True}', f'{None}', f'{[1, 2]}', f'{1e10:g}', f'{1234.5:e}', f'{1234567.891:,.2f}', f'{5:+d}', f'{5: d}', f'{2.0}', f'{1:.2f}', f'{12:3}|'",
+    "f'{1.0:.3}', f'{123456.0:.3}', f'{0.00012345:.3}', f'{1e20:.3}', f'{100.0:.3}', f'{float(\"inf\"):.2f}', f'{3.14159:10.2f}|', f'{3.14159:<10.2f}|'", "f'{x.shape[0]}x{x.shape[1]} {tuple(x.shape)}', f'{{}}', f'{1 + 1}{\"b\"}'", "f'{3:{5}}|', f'{2.5:.{2}f}'", "f'{\"a\":d}'", "len('abc'), len(''), 'a' 'b', 'x' * 3", "max('abc'), min('abc'), sorted('bca'), list('ab')",
+    # lists, tuples
+    "[1, 2, 3][0], [1, 2, 3][-1], [1, 2, 3][1:], (1, 2, 3)[:-1], [1, 2, 3, 4][::2], (1, 2, 3)[::-1], [1, 2, 3][5:], [1, 2, 3][-5:2], [1, 2, 3, 4, 5][4:1:-2], [1, 2, 3][:0]", "[1, 2, 3][3]", "(1, 2)[-3]", "[1, 2][::0]", "[1, 2][x.shape]", "(1, 2) + (3,), [1] + [2, 3]", "[1, 2, 2].count(2), (1, 2).index(2)", "[1].index(5)",
+    "[*range(3), *[7]], (*x.shape, 9), [*'ab']", "{**{'a': 1}, 'b': 2}, {'a': 1} | {'a': 2}", "len([1, 2]), len(()), len({'a': 1}), len({1, 1, 2}), len(x.shape), len(x)", "len(5)", "sum([1, 2, 3]), sum([]), sum([0.5, 1]), sum((1, 2), 10), sum([1], start=5)", "sum(['a'])", "min(3, 1, 2), max([1, 5, 3]), min([2.5, 1]), max(1, 2.0), max(2, 2.0), min((3, 1), (2, 9)), max([], default=7), max('a', 'b'), max([1, -5], key=abs), min([3, 1, 2], key=lambda v: -v)", "min([])",
+    "sorted([3, 1, 2]), sorted([3, 1, 2], reverse=True), sorted(['b', 'A'], key=lambda s: s.lower()), sorted([(1, 'b'), (0, 'c'), (1, 'a')]), sorted([(1, 'b'), (1, 'a'), (0, 'z')], key=lambda p: p[0], reverse=True), sorted({3, 1})", "sorted([1, 'a'])", "list(reversed([1, 2, 3])), tuple(reversed((1, 2)))",
+    "list(enumerate(['a', 'b'])), list(enumerate('ab', 1)), list(enumerate([5], start=3))", "list(zip([1, 2, 3], 'ab')), list(zip()), list(zip([1])), dict(zip('ab', [1, 2]))", "list(map(lambda a, b: a * b, [1, 2], [3, 4])), list(map(str, [1, 2])), list(filter(None, [0, 1, '', 2])), list(filter(lambda v: v > 1, [1, 2, 3]))",
+    "any([0, 1]), any([]), all([1, 0]), all([]), any(v > 2 for v in (1, 2, 3)), all(v > 0 for v in (1, 2))", "list(range(3)), list(range(1, 7, 2)), list(range(5, 0, -2)), list(range(0)), len(range(10)), range(5)[2], 3 in range(5), list(range(3, 1))", "range(1, 2, 0)", "tuple([1, 2]), list((1, 2)), tuple('ab'), list({'a': 1}), set([1, 1, 2]), tuple(range(2))",
+    "[i * i for i in range(4)], [i for i in range(6) if i % 2], [(i, j) for i in range(2) for j in range(2)], [i for i in range(9) if i % 2 if i > 3]", "{i: i * 2 for i in range(3)}, {i % 2 for i in range(5)}, {k: v for k, v in [('a', 1), ('a', 2)]}, tuple(i for i in range(3)), sum(i for i in range(4))", "[[j for j in range(i)] for i in range(3)], [a + b for a, b in [(1, 2), (3, 4)]], [first for first, *rest in [(1, 2, 3)]]",
+    "list(itertools.product([1, 2], 'ab')), list(itertools.chain([1], (2, 3))), list(itertools.product((0, 1), repeat=2))", "functools.reduce(lambda a, b: a * b, [1, 2, 3]), functools.reduce(operator.mul, x.shape, 1), functools.reduce(operator.add, [[1], [2]])", "functools.reduce(operator.mul, [])", "next(iter([4, 5])), next((v for v in [1, 2, 3] if v > 1), None), next((v for v in [] if v), 9)",
+    # dicts and sets
+    "{'a': 1}['a'], {'a': 1}.get('a'), {'a': 1}.get('b'), {'a': 1}.get('b', 5), {1: 'x', True: 'y'}, {(1, 2): 3}[(1, 2)]", "{'a': 1}['b']", "{}[0]", "{[1]: 2}", "{'a': 1, 'b': 2}.keys(), list({'a': 1}.values()), list({'a': 1}.items()), [k for k in {'a': 1, 'b': 2}]", "dict(a=1, b=2), dict([('a', 1)]), dict({'a': 1}, b=2), dict()", "{torch.float16: 1, torch.float32: 2}[x.dtype], {torch.float16: 'h'}.get(x.dtype, 'other')", "{1, 2} | {3}, {1, 2} & {2, 3}, {1, 2} - {2}, {1, 2} ^ {2, 3}", "{1, 2}.union([3]), {1, 2}.intersection({2}), {1}.issubset({1, 2}), {1, 2}.issuperset({1}), {1}.isdisjoint({2})",
+    # functions of libraries
+    "math.ceil(2.1), math.floor(-2.1), math.ceil(7 / 2), math.trunc(-2.7), math.ceil(3), math.floor(2.9)", "math.sqrt(16), math.sqrt(2), math.isqrt(17), math.pow(2, 3), math.exp(1), math.log(10), math.log2(8), math.log10(1000), math.log(8, 2)", "math.prod([2, 3, 4]), math.prod(x.shape), math.prod([]), math.prod(x.shape[1:]), math.prod([2], start=5)", "math.gcd(12, 18), math.gcd(0, 5), math.gcd(-4, 6), math.lcm(4, 6), math.lcm(0, 3)", "math.pi, math.e, math.inf, -math.inf, math.tau, math.isnan(math.nan), math.isinf(math.inf), math.isfinite(1.0)",
+    "math.sin(1), math.cos(1), math.tan(1), math.tanh(0.5), math.erf(0.5), math.atan2(1, 2), math.fabs(-2), math.hypot(3, 4), math.copysign(1, -0.0), math.fmod(7, 3), math.radians(180), math.degrees(math.pi)", "math.isclose(1.0, 1.0 + 1e-12), math.isclose(1, 1.1), math.isclose(1, 1.1, rel_tol=0.2)", "math.sqrt(-1)", "math.log(0)", "math.ceil(math.inf)", "math.exp(1000)", "math.factorial(5), math.floor(True)", "triton.cdiv(10, 4), triton.cdiv(8, 4), triton.cdiv(0, 4), triton.cdiv(1, 1024)", "triton.cdiv(1, 0)", "[triton.next_power_of_2(n) for n in (0, 1, 2, 3, 5, 64, 65, 1000, 1025)]",
+    "isinstance(1, int), isinstance(True, int), isinstance(1.0, float), isinstance('a', str), isinstance((1,), (list, tuple)), isinstance(x, torch.Tensor), isinstance(1, torch.Tensor), isinstance(None, int), isinstance({}, dict), isinstance(x.shape, tuple), isinstance(x.dtype, torch.dtype)", "type(1) is int, type(1.0) == float, type('a') is str, type(True) is int, type([]) is list", "callable(len), hasattr(x, 'shape'), getattr(x, 'ndim')", "torch.finfo(torch.float16).max, torch.finfo(torch.float32).min, torch.finfo(torch.bfloat16).eps, torch.finfo(x.dtype).tiny, torch.iinfo(torch.int32).max, torch.iinfo(torch.int64).min, torch.iinfo(torch.uint8).max, torch.finfo(torch.float16).bits",
+    "undefined_name()", "x.shape.foo()", "(1).foo()", "'a'.foo()", "[].foo()", "len()", "int([1])", "'a'.join([1])", "{}.pop('a')", "[].pop()", "{1}.remove(5)", "[1].remove(5)", "(lambda a: a)()", "(lambda a: a)(1, 2)", "(lambda a, b=2: a + b)(1), (lambda *a: a)(1, 2), (lambda **k: k)(a=1), (lambda a, *, b: a - b)(5, b=2), (lambda: 7)()", "(lambda a: a)(b=1)",
+]
+
+BODIES = [
+    """
+    total = 0
+    for i in range(10):
+        if i == 3:
+            continue
+        if i == 7:
+            break
+        total += i
+    else:
+        total = -1
+    return total, i
+    """,
+    """
+    for i in range(3):
+        pass
+    else:
+        i = 9
+    return i
+    """,
+    """
+    n, block = 1000, 1024
+    while block > 64 and triton.cdiv(n, block) < 8:
+        block //= 2
+    return block
+    """,
+    """
+    i = 0
+    while True:
+        i += 1
+        if i % 2 == 0:
+            continue
+        if i > 8:
+            break
+    else:
+        return -1
+    return i
+    """,
+    """
+    i = 3
+    while i:
+        i -= 1
+    else:
+        i = 'done'
+    return i
+    """,
+    """
+    a, b = 1, 2
+    a, b = b, a
+    (c, d), e = (3, 4), 5
+    first, *rest = [1, 2, 3]
+    *init, last = (1, 2, 3)
+    h, *m, t = 'abcd'
+    p = q = 7
+    return a, b, c, d, e, first, rest, init, last, h, m, t, p, q
+    """,
+    """
+    a, b = [1, 2, 3]
+    return a
+    """,
+    """
+    a, *b, c = [1]
+    return a
+    """,
+    """
+    def outer(n):
+        count = 0
+        def inner():
+            nonlocal count
+            count += n
+            return count
+        inner()
+        inner()
+        return count, inner
+    got, f = outer(5)
+    return got, f()
+    """,
+    """
+    fs = [lambda: i for i in range(3)]
+    gs = [lambda i=i: i for i in range(3)]
+    return [f() for f in fs], [g() for g in gs]
+    """,
+    """
+    n = 4
+    def f(a, b=n, *rest, c=10, **more):
+        return a, b, rest, c, more
+    n = 99
+    return f(1), f(1, 2, 3, 4), f(1, c=5, d=6), f(*[1, 2], **{'c': 3})
+    """,
+    """
+    def f(a, /, b, *, c):
+        return a + b + c
+    return f(1, 2, c=3), f(1, b=2, c=3)
+    """,
+    """
+    def f(a, b):
+        return a
+    return f(1, 2, 3)
+    """,
+    """
+    def f(a, b):
+        return a
+    return f(1, a=2)
+    """,
+    """
+    def f(*, b):
+        return b
+    return f(1)
+    """,
+    """
+    def fact(n):
+        return 1 if n <= 1 else n * fact(n - 1)
+    return fact(10)
+    """,
+    """
+    def even(n):
+        return True if n == 0 else odd(n - 1)
+    def odd(n):
+        return False if n == 0 else even(n - 1)
+    return even(10), odd(7)
+    """,
+    """
+    out = []
+    try:
+        out.append(1)
+        {}['k']
+        out.append(2)
+    except KeyError as e:
+        out.append(3)
+    else:
+        out.append(4)
+    finally:
+        out.append(5)
+    return out
+    """,
+    """
+    out = []
+    try:
+        out.append(1)
+    except ValueError:
+        out.append(2)
+    else:
+        out.append(3)
+    finally:
+        out.append(4)
+    return out
+    """,
+    """
+    def f():
+        try:
+            return 1
+        finally:
+            return 2
+    def g():
+        for i in range(3):
+            try:
+                continue
+            finally:
+                if i == 1:
+                    break
+        return i
+    return f(), g()
+    """,
+    """
+    try:
+        raise ValueError('bad value')
+    except (TypeError, ValueError) as e:
+        return str(e)
+    """,
+    """
+    try:
+        try:
+            raise ValueError('inner')
+        except ValueError:
+            raise
+    except ValueError as e:
+        return 'outer ' + str(e)
+    """,
+    """
+    try:
+        try:
+            1 / 0
+        finally:
+            seen = 1
+    except ArithmeticError:
+        return seen
+    """,
+    """
+    try:
+        raise NotImplementedError('x')
+    except RuntimeError:
+        return 'caught'
+    """,
+    """
+    try:
+        [][1]
+    except LookupError:
+        return 'lookup'
+    """,
+    """
+    raise ValueError(f'no {1 + 1}')
+    """,
+    """
+    assert 1 == 1, 'fine'
+    assert x.dim() == 9, f'bad {x.dim()}'
+    """,
+    """
+    a = [1, 2]
+    b = a
+    b += [3]
+    c = a + [4]
+    a.append(5)
+    t = (1,)
+    u = t
+    u += (2,)
+    return a, b, c, t, u, a is b, a is c
+    """,
+    """
+    a = [3, 1, 2]
+    a.sort()
+    b = a.copy()
+    b.reverse()
+    b.insert(0, 9)
+    b.insert(-1, 8)
+    b.insert(100, 7)
+    c = b.pop()
+    d = b.pop(0)
+    b.remove(8)
+    b.extend((5, 6))
+    a[0] = 10
+    a[-1] += 1
+    del b[0]
+    return a, b, c, d, a.sort(reverse=True), a
+    """,
+    """
+    d = {}
+    d['b'] = 1
+    d['a'] = 2
+    d['b'] = 3
+    d.setdefault('c', 4)
+    d.setdefault('a', 9)
+    d.update({'z': 0}, y=1)
+    d.update([('q', 5)])
+    p = d.pop('z')
+    r = d.pop('nope', None)
+    d['n'] = d.get('n', 0) + 1
+    del d['y']
+    d['a'] *= 5
+    e = d.copy()
+    e.clear()
+    return d, p, r, e, list(d), d.popitem()
+    """,
+    """
+    s = set()
+    s.add(1)
+    s.add(1)
+    s.add(2)
+    s.discard(7)
+    s.update([3, 4])
+    s.remove(4)
+    s |= {9}
+    return s, len(s), 2 in s
+    """,
+    """
+    d = {'a': {'b': [1, 2]}}
+    d['a']['b'].append(3)
+    d['a']['c'] = {}
+    d['a']['c']['x'] = 1
+    m = [[0] * 2 for _ in range(2)]
+    m[1][0] = 5
+    n = [[0]] * 2
+    n[0].append(1)
+    return d, m, n
+    """,
+    """
+    if (n := x.shape[1]) > 2 and (m := n * 2):
+        return n, m
+    return None
+    """,
+    """
+    B, C, *spatial = x.shape
+    HW = math.prod(spatial)
+    rows = x.numel() // x.shape[-1]
+    shape = (*x.shape[:-1], 7)
+    return B, C, spatial, HW, rows, shape, list(x.shape), x.shape[1:3], x.shape[-1:], x.size(), x.size(-2), x.size(dim=1)
+    """,
+    """
+    strides = []
+    step = 1
+    for size in reversed(x.shape):
+        strides.insert(0, step)
+        step *= size
+    return tuple(strides) == x.stride(), x.stride(0), x.stride(-1), y.stride(), x.stride()[1]
+    """,
+    """
+    return x.numel(), x.dim(), x.ndim, y.element_size(), x.is_contiguous(), y.is_contiguous(), x.nelement(), w.numel(), w.dim(), w.shape, z.dtype == torch.int64, x.dtype.itemsize, x.is_floating_point(), z.dtype.is_floating_point, x.shape.numel(), x.nbytes
+    """,
+    """
+    x.size(9)
+    """,
+    """
+    table = {'add': lambda a, b: a + b, 'mul': lambda a, b: a * b}
+    return [table[k](3, 4) for k in ('add', 'mul')]
+    """,
+    """
+    def pick(n, *, small=64, large=1024):
+        if n <= small:
+            return small
+        elif n <= large:
+            return 1 << (n - 1).bit_length()
+        else:
+            return large
+    return [pick(n) for n in (1, 64, 65, 100, 1000, 5000)], pick(10, small=16)
+    """,
+    """
+    acc: int = 0
+    unused: float
+    acc -= 3
+    acc *= -2
+    acc **= 2
+    acc //= 5
+    acc <<= 3
+    acc |= 1
+    acc &= 0xff
+    acc ^= 2
+    acc %= 50
+    acc >>= 1
+    acc /= 2
+    return acc
+    """,
+    """
+    def swap(pair):
+        a, b = pair
+        return b, a
+    return [swap(p) for p in zip('ab', range(2))], [i + j for i, (j, _) in enumerate([(5, 6), (7, 8)])]
+    """,
+    """
+    def gen(n):
+        out = []
+        def go(k):
+            if k == 0:
+                return
+            out.append(k)
+            go(k - 1)
+        go(n)
+        return out
+    return gen(5)
+    """,
+    """
+    words = 'conv2d_relu_v2'.split('_')
+    kind, *flags = words
+    version = int(flags[-1][1:])
+    return kind, flags, version, 'relu' in flags, '_'.join(reversed(words))
+    """,
+    """
+    best = None
+    for bm, bn in itertools.product((16, 32, 64), repeat=2):
+        if bm * bn <= 2048 and (best is None or bm + bn > sum(best)):
+            best = (bm, bn)
+    return best
+    """,
+    """
+    value = None
+    result = value if value is not None else 'default'
+    flag = isinstance(result, str) and result.startswith('def')
+    return result, flag, value is None, not value
+    """,
+    """
+    for k, v in {'a': 1, 'b': 2}.items():
+        if v == 2:
+            break
+    del v
+    return k
+    """,
+    """
+    local_only = 1
+    def f():
+        local_only = 2
+        return local_only
+    return f(), local_only
+    """,
+    """
+    i = 'outer'
+    squares = [i for i in range(3)]
+    return i, squares
+    """,
+    """
+    return len(undefined_list())
+    """,
+    """
+    with torch.no_grad():
+        a = 5
+    return a
+    """,
+    """
+    import math as m
+    from math import ceil as up, floor
+    from functools import reduce
+    return m.sqrt(4), up(1.2), floor(1.8), reduce(lambda a, b: a + b, [1, 2, 3])
+    """,
+]
+
+VIEWS = [
+    "x.view(-1)", "x.view(2, 60)", "x.view(2, -1)", "x.view((6, 20))", "x.view(x.shape[0], -1, 5)", "x.view(7, 3)", "x.view(-1, -1)", "x.view(-1, 7)", "y.view(4, 30)", "y.view(-1)", "y.view(4, 2, 3, 5)", "y.view(1, 4, 6, 5, 1)", "y.view(2, 2, 6, 5)", "x.view(2, 3, 20)", "w.view(1)", "w.view(1, 1)", "w.view(())",
+    "x.reshape(6, -1)", "x.reshape([24, 5])", "y.reshape(4, 30)", "y.reshape(-1)", "y.reshape(2, 2, 6, 5)", "y.transpose(0, 1).reshape(30, 4)", "x.transpose(1, 2).reshape(2, 4, 15)", "x.transpose(-1, -2).reshape(2, 3, 20)", "x[:, :, ::2].reshape(2, 3, 10)", "x[:, :, 1:3].reshape(6, 10)", "z.reshape(8, 12)", "z.view(8, 12)", "z.view(2, 4, 3, 4)", "x.reshape(1)", "x.expand(2, 3, 4, 5).reshape(-1)", "x[:1].expand(4, 3, 4, 5).reshape(4, 60)", "x[:1].expand(4, 3, 4, 5).reshape(-1)",
+    "x.permute(0, 2, 3, 1)", "x.permute((3, 2, 1, 0))", "x.permute(dims=(0, 1, 3, 2))", "x.permute(0, -1, 1, 2)", "x.permute(0, 1)", "x.permute(0, 0, 1, 2)", "y.permute(1, 2, 0)", "y.permute(1, 2, 0).contiguous()", "y.permute(2, 1, 0).is_contiguous()", "w.permute(())",
+    "x.transpose(1, 2)", "x.transpose(-1, 0)", "x.transpose(dim0=0, dim1=3)", "x.transpose(0, 4)", "x.swapaxes(0, 1)", "x[0, 0].t()", "x[0, 0, 0].t()", "x[0].t()", "x[0, 0].T", "x.mT", "x.transpose(1, 1)", "x.movedim(1, 3)", "x.movedim(-1, 0)",
+    "x.flatten()", "x.flatten(1)", "x.flatten(1, 2)", "x.flatten(start_dim=2)", "x.flatten(0, -2)", "x.flatten(end_dim=1)", "y.flatten()", "y.flatten(1)", "x.transpose(2, 3).flatten(2)", "x.transpose(2, 3).flatten(0, 1)", "w.flatten()", "x.flatten(2, 1)", "x.ravel()", "y.ravel()",
+    "x.unsqueeze(0)", "x.unsqueeze(-1)", "x.unsqueeze(2)", "x.unsqueeze(4)", "x.unsqueeze(5)", "y.unsqueeze(1)", "y.unsqueeze(-1)", "w.unsqueeze(0)", "x.unsqueeze(dim=1)",
+    "z.squeeze()", "z.squeeze(0)", "z.squeeze(1)", "z.squeeze(-2)", "z.squeeze((0, 2))", "w.squeeze()", "w.squeeze(0)", "x.squeeze(9)",
+    "z.expand(3, 8, 1, 12)", "z.expand(-1, -1, 5, -1)", "z.expand(2, 1, 8, 4, 12)", "x.expand(2, 3, 4, 6)", "w.expand(3, 4)", "z.expand(8, 12)", "z.expand_as(z)", "z.squeeze().expand(3, 8, 12)", "x.expand(-1, 2, 3, 4, 5)",
+    "x[0]", "x[-1]", "x[2]", "x[0, 1]", "x[0][1]", "x[:, 1]", "x[..., 0]", "x[..., -1:]", "x[:, :, 1:3]", "x[:, :, ::2]", "x[:, None]", "x[None]", "x[..., None]", "x[:, :, None, :, :]", "y[None, :, None]", "x[0, ..., 0]", "x[1:, 1:, 1:, 1:]", "x[:, 5:]", "x[:, 2:1]", "x[:, -2:]", "x[0, 0, 0, 0]", "x[0, 0, 0, 0, 0]", "x[:, :, ::-1]", "x[1][2][3][4]", "y[1:3, ::2]", "y[..., 1]", "w[()]" , "w[...]", "w[None]", "x[:, 1:3].contiguous()", "x[1]", "x[1].view(60)", "x[1].permute(2, 0, 1)[1:]",
+    "x.narrow(1, 1, 2)", "x.narrow(dim=2, start=1, length=3)", "x.narrow(1, 2, 2)", "x.select(1, 2)", "x.select(-1, -1)", "x.select(dim=0, index=1)", "x.chunk(2, dim=2)", "x.chunk(2, 3)", "x.chunk(7)", "x.split(2, dim=3)", "x.split([1, 2], 1)", "x.split([1, 1], 1)", "x.split(10)", "x.unbind()", "x.unbind(1)", "x.unbind(dim=-1)", "y.chunk(3, dim=1)", "x.unflatten(1, (3, 1))", "x.unflatten(-1, (5,))", "x.unflatten(2, (2, -1))", "z.view_as(z)", "z.reshape_as(z)", "x.as_strided((2, 2), (1, 2))", "x.as_strided((3,), (20,), 1)", "x.as_strided((200,), (1,))",
+    "x.contiguous()", "y.contiguous()", "x.contiguous(memory_format=torch.channels_last)", "x.permute(0, 2, 3, 1).contiguous()", "x.is_contiguous(memory_format=torch.channels_last)", "x.permute(0, 3, 1, 2).is_contiguous(memory_format=torch.channels_last)",
+    "torch.empty(2, 3)", "torch.empty((2, 3), dtype=torch.float16)", "torch.empty([4], device=x.device)", "torch.empty(x.shape, dtype=y.dtype)", "torch.empty(*x.shape)", "torch.empty(())", "torch.empty(size=(2, 2))", "torch.empty(0, 3)", "torch.empty(-1)", "torch.empty((2, 3, 4, 5), memory_format=torch.channels_last)", "torch.zeros(3, dtype=torch.int32)", "torch.ones((2,), dtype=torch.bool)", "torch.full((2, 2), 1.5)", "torch.full((2,), 7, dtype=torch.float16)", "torch.full([2], True)", "torch.full(size=(3,), fill_value=0)",
+    "torch.empty_like(x)", "torch.empty_like(y)", "torch.zeros_like(y, dtype=torch.float32)", "torch.empty_like(x.transpose(1, 2))", "torch.empty_like(x[:, ::2])", "torch.empty_like(z.expand(3, 8, 5, 12))", "torch.ones_like(x[0])", "torch.full_like(y, 2.0)", "torch.empty_like(x, memory_format=torch.contiguous_format)", "torch.empty_like(y, memory_format=torch.contiguous_format)", "torch.empty_like(x[:, :, None])", "torch.empty_strided((2, 3), (1, 2))", "torch.empty_like(x.permute(0, 2, 3, 1)[:, 1:])", "torch.zeros_like(w)", "torch.empty_like(x.permute(3, 0, 1, 2))", "torch.empty_like(z.transpose(1, 3))",
+    "x.new_empty(3, 4)", "x.new_empty((2,))", "y.new_zeros((2, 2))", "y.new_empty(y.shape)", "x.new_full((2,), 3.0)", "x.new_ones(2, dtype=torch.int64)", "x.new_empty(size=(5,))", "x.to(torch.float32)", "x.to(x.device)", "x.to(x)", "torch.empty(2).to(torch.float16)", "torch.zeros(3).half()", "x.float()", "y.half()", "x.detach()", "x.data", "torch.as_tensor(x)", "torch.as_tensor(3.0)", "torch.as_tensor(3)",
+    "torch.reshape(x, (6, 20))", "torch.transpose(x, 0, 1)", "torch.permute(x, (3, 2, 1, 0))", "torch.flatten(x, 1)", "torch.unsqueeze(x, 0)", "torch.squeeze(z, 0)", "torch.flatten(x, start_dim=1)", "torch.numel(x)", "torch.is_tensor(x), torch.is_tensor(1)", "torch.Size([1, 2])", "x.type(torch.float32)", "x.type_as(x)",
+    "x.transpose(1, 2).contiguous().view(2, 4, 15)", "x.view(2, 3, 20).permute(2, 0, 1).unsqueeze(1)", "x.view(6, 20)[2:4].view(40)", "x.permute(0, 2, 3, 1).reshape(-1, 3)", "x.flatten(2).transpose(1, 2)", "x.flatten(2).transpose(1, 2).contiguous()", "x.reshape(2, 3, 2, 2, 5).permute(0, 2, 1, 3, 4).reshape(4, 30)", "z.squeeze(0).squeeze(1).t()", "y[0].t()[1:].unsqueeze(-1)",
+]
