@@ -53,6 +53,7 @@ int check(const Options& o) {
       else fmt::print("{}: {} nodes -> {}({})\n", pass.name, nodes, pass.wrapper_name(), args_text(pass));
     }
     for (const std::string& line : folder->dropped) fmt::print(stderr, "dropped: {}\n", line);
+    if (folder->passes.empty()) fmt::print(stderr, "{}: no passes are listed\n", path);
   }
   return failed > 0 ? kFailed : kOk;
 }
@@ -85,7 +86,11 @@ HostArgument read_argument(const py::Expr& e) {
   }
   const bool minus = e.kind == K::unary && e.op == py::Op::neg;
   const py::Expr& v = minus ? *e.items[0] : e;
-  if (v.kind == K::integer) out.scalar = HostValue::of(minus ? -v.integer : v.integer);
+  if (const auto dtype = e.kind == K::attribute ? dtype_from_name(py::print(e)) : std::nullopt) out.scalar = HostValue::of_dtype(*dtype);
+  else if (v.kind == K::tuple || v.kind == K::list) {
+    out.scalar = HostValue::sequence(HostValue::Kind::tuple, {});
+    for (const py::Expr* item : v.items) out.scalar.items->values.push_back(read_argument(*item).scalar);
+  } else if (v.kind == K::integer) out.scalar = HostValue::of(minus ? -v.integer : v.integer);
   else if (v.kind == K::real) out.scalar = HostValue::of(minus ? -v.real : v.real);
   else if (v.kind == K::boolean) out.scalar = HostValue::boolean(v.integer != 0);
   else if (v.kind == K::string) out.scalar = HostValue::string(std::string(v.text));
@@ -94,6 +99,7 @@ HostArgument read_argument(const py::Expr& e) {
 }
 
 std::vector<HostArgument> read_arguments(const std::string& text) {
+  if (text_trim(text).empty()) return {};
   const py::Module module = py::parse("--args", "(" + text + ",)\n").take();
   std::vector<HostArgument> out;
   for (const py::Expr* e : module.body()[0]->value->items) out.push_back(read_argument(*e));

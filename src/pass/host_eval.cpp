@@ -218,6 +218,7 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       if (object.module->find(name) == nullptr) raise("AttributeError", fmt::format("'{}' has no '{}'", object.module->name, name), place);
       return module_value(*object.module, name, place);
     }
+    case Kind::opaque: refuse(Code::pass, fmt::format("'.{}' of an argument in replacement_args", name), place, "return the arguments themselves; the wrapper sees their shapes");
     default: break;
   }
   HostValue method;

@@ -102,7 +102,8 @@ void HostMachine::set_grid(const HostValue& grid, const HostValue& meta, LaunchV
   const std::vector<HostValue> sizes = made.is_integral() ? std::vector<HostValue>{made} : iterate(made, place);
   if (sizes.empty() || sizes.size() > 3) raise("ValueError", fmt::format("a grid has one to three sizes, not {}", sizes.size()), place);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::int64_t n = integer(sizes[i], place);
+    if (!sizes[i].is_integral()) raise("TypeError", fmt::format("a grid size is a {}; write triton.cdiv or //", host_type_name(sizes[i])), place);
+    const std::int64_t n = sizes[i].integer;
     const std::int64_t most = i == 0 ? 2147483647 : 65535;
     if (n < 0 || n > most) raise("ValueError", fmt::format("grid size {} of dimension {}; at most {}", n, i, most), place);
     variant.grid[i] = n;

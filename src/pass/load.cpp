@@ -110,7 +110,7 @@ Pass read_pass(ModuleLoader& loader, const std::string& name) {
   // A pure evaluation gives the same function every time, if it is a function of the module at all.
   const HostValue wrapper = call_opaque(*func.owner, *func.statement, 0).take();
   if (!wrapper.is(HostValue::Kind::function) || wrapper.function->statement == nullptr || wrapper.function->closure != nullptr) {
-    const std::string what = wrapper.is(HostValue::Kind::function) ? "a function made anew at each call" : wrapper.is(HostValue::Kind::none) ? "None" : fmt::format("a {}", host_type_name(wrapper));
+    const std::string what = wrapper.is(HostValue::Kind::function) ? "a function made anew at each call" : wrapper.is(HostValue::Kind::none) ? "None" : wrapper.is(HostValue::Kind::path) ? fmt::format("'{}'", wrapper.text) : fmt::format("a {}", host_type_name(wrapper));
     fail({Code::pass, func.owner->syntax.where(func.statement->place), fmt::format("replacement_func returns {}", what), {"return the same module-level function each time: def replacement_func(): return my_wrapper"}});
   }
   pass.wrapper_module = wrapper.function->module;
@@ -121,7 +121,8 @@ Pass read_pass(ModuleLoader& loader, const std::string& name) {
 void check_modules(const ModuleLoader& loader) {
   for (const auto& [name, module] : loader.modules()) {
     const auto violations = check_policy(*module);
-    if (!violations.empty()) fail(violations[0].error);
+    const auto worst = std::find_if(violations.begin(), violations.end(), [](const PolicyViolation& v) { return v.error.code == Code::integrity; });
+    if (!violations.empty()) fail((worst != violations.end() ? *worst : violations[0]).error);
   }
 }
 

@@ -98,12 +98,7 @@ bool is_kernel(const PassModule& module, const py::Stmt& function) {
 }
 
 const PassModule& ModuleLoader::load(const std::string& name) {
-  if (const auto it = modules_.find(name); it != modules_.end()) {
-    if (std::find(loading_.begin(), loading_.end(), name) == loading_.end()) return *it->second;
-    std::vector<std::string> cycle = loading_;
-    cycle.push_back(name);
-    fail({Code::pass, {folder_, 0, 0, {}}, fmt::format("modules import each other in a cycle: {}", text_join(cycle, " -> ")), {"move what both need into a third file"}});
-  }
+  if (const auto it = modules_.find(name); it != modules_.end()) return *it->second;
   constexpr std::size_t kDepth = 32, kCount = 400;
   if (!is_file_name(name)) fail({Code::pass, {folder_, 0, 0, {}}, fmt::format("'{}' is no name of a pass file", name.substr(0, 80)), {"names are letters, digits, '_' and '-'"}});
   if (loading_.size() >= kDepth || modules_.size() >= kCount) fail({Code::limit, {folder_, 0, 0, {}}, "too many modules import one another", {}});
@@ -207,8 +202,7 @@ void ModuleLoader::load_inner_imports(PassModule& module, std::span<const py::St
       const std::string stem = local_module(folder_, *s, path);
       if (stem.empty() || module.files.contains(stem)) return;
       require_file(module, s->place, stem);
-      const bool running = std::find(loading_.begin(), loading_.end(), stem) != loading_.end();
-      module.files[stem] = running ? modules_.at(stem).get() : &load(stem);
+      module.files[stem] = &load(stem);
     };
     if (s->kind == py::StmtKind::import) {
       for (const py::Alias& a : s->aliases) add(a.name);
@@ -228,13 +222,23 @@ void ModuleLoader::require_file(const PassModule& module, py::Place place, const
   if (!file_exists(module_file(folder_, stem))) refuse(module, place, fmt::format("no file '{}.py' in the pass folder", stem));
 }
 
+// At module level: a file that is still being read cannot be imported from.
+const PassModule& ModuleLoader::import(const PassModule& module, py::Place place, const std::string& stem) {
+  require_file(module, place, stem);
+  if (const auto at = std::find(loading_.begin(), loading_.end(), stem); at != loading_.end()) {
+    std::vector<std::string> cycle(at, loading_.end());
+    cycle.push_back(stem);
+    refuse(module, place, fmt::format("modules import each other in a cycle: {}", text_join(cycle, " -> ")), "move what both need into a third file");
+  }
+  return load(stem);
+}
+
 void ModuleLoader::bind_import(PassModule& module, const py::Stmt& s) {
   for (const py::Alias& alias : s.aliases) {
     Binding b;
     if (const std::string local = local_module(folder_, s, alias.name); !local.empty()) {
-      require_file(module, s.place, local);
       b.kind = Binding::Kind::module;
-      b.target = &load(local);
+      b.target = &import(module, s.place, local);
       // `import pass_dir.x` binds pass_dir; its attribute x is looked up by the evaluator
       module.names[alias.as.empty() ? (alias.name.starts_with(kPackage) ? kPackage : alias.name) : alias.as] = b;
       continue;
@@ -247,14 +251,12 @@ void ModuleLoader::bind_import(PassModule& module, const py::Stmt& s) {
 void ModuleLoader::bind_import_from(PassModule& module, const py::Stmt& s) {
   const std::string local = local_module(folder_, s, s.name);
   const bool package = is_package(s, s.name);
-  if (!local.empty()) require_file(module, s.place, local);
   for (const py::Alias& alias : s.aliases) {
     const std::string_view as = alias.as.empty() ? alias.name : alias.as;
     if (package) {  // from pass_dir import x
       Binding b;
-      require_file(module, s.place, std::string(alias.name));
       b.kind = Binding::Kind::module;
-      b.target = &load(std::string(alias.name));
+      b.target = &import(module, s.place, std::string(alias.name));
       module.names[as] = b;
       continue;
     }
@@ -268,7 +270,7 @@ void ModuleLoader::bind_import_from(PassModule& module, const py::Stmt& s) {
       module.names[as] = b;
       continue;
     }
-    const PassModule& other = load(local);
+    const PassModule& other = import(module, s.place, local);
     if (alias.name == "*") {
       for (const auto& [name, binding] : other.names)
         if (!name.starts_with('_')) module.names[name] = binding;

@@ -46,7 +46,7 @@ struct PassModule {
   const PassModule* find_file(const py::Stmt& import, std::string_view path) const;
 };
 
-// Reads files of one folder on demand. Cycles of imports are errors.
+// Reads files of one folder on demand. Cycles of imports at module level are errors.
 class ModuleLoader {
  public:
   explicit ModuleLoader(std::string folder) : folder_(std::move(folder)) {}
@@ -58,6 +58,7 @@ class ModuleLoader {
  private:
   void bind(PassModule& module, const py::Stmt& statement);
   void bind_targets(PassModule& module, const py::Stmt& statement);
+  const PassModule& import(const PassModule& module, py::Place place, const std::string& stem);
   void require_file(const PassModule& module, py::Place place, const std::string& stem) const;
   void load_inner_imports(PassModule& module, std::span<const py::Stmt* const> body);
   void bind_import_from(PassModule& module, const py::Stmt& statement);
