@@ -18,6 +18,10 @@ bool is_constexpr(const py::Parameter& p) {
   return text == "tl.constexpr" || text.ends_with(".constexpr") || text == "constexpr" || text == "'tl.constexpr'";
 }
 
+auto find_parameter(const py::Stmt& kernel, std::string_view name) {
+  return std::find_if(kernel.parameters.begin(), kernel.parameters.end(), [name](const py::Parameter& p) { return p.name == name; });
+}
+
 // What triton's launcher takes beside the kernel's own parameters.
 bool is_launch_option(std::string_view name) {
   for (const std::string_view known : {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "waves_per_eu", "matrix_instr_nonkdim", "stream", "warmup"})
@@ -126,7 +130,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
   for (std::size_t i = 0; i < args.size(); ++i) values[i] = args[i];
   std::int64_t warps = 4, stages = 3;
   for (auto& [name, value] : kwargs) {
-    const auto p = std::find_if(kernel.parameters.begin(), kernel.parameters.end(), [&](const py::Parameter& q) { return q.name == name; });
+    const auto p = find_parameter(kernel, name);
     if (p != kernel.parameters.end()) {
       auto& slot = values[static_cast<std::size_t>(p - kernel.parameters.begin())];
       if (slot) raise("TypeError", fmt::format("{} got several values for '{}'", kernel.name, name), place);
@@ -150,7 +154,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
     const auto& meta = config.items->values[0].items->values;
     for (std::size_t i = 0; i + 1 < meta.size(); i += 2) {
       if (is_launch_option(string_of(meta[i], place))) continue;  // as triton: the configuration's own num_warps counts
-      const auto p = std::find_if(kernel.parameters.begin(), kernel.parameters.end(), [&](const py::Parameter& q) { return q.name == meta[i].text; });
+      const auto p = find_parameter(kernel, meta[i].text);
       if (p == kernel.parameters.end()) refuse(Code::host, fmt::format("autotune sets '{}', which kernel {} does not have", meta[i].text, kernel.name), place);
       auto& slot = all[static_cast<std::size_t>(p - kernel.parameters.begin())];
       if (slot) raise("ValueError", fmt::format("'{}' is set by autotune and by the call", meta[i].text), place);
@@ -168,7 +172,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
     };
     refresh();
     for (const auto& [name, function] : decoration.heuristics) {
-      const auto p = std::find_if(kernel.parameters.begin(), kernel.parameters.end(), [&](const py::Parameter& q) { return q.name == name; });
+      const auto p = find_parameter(kernel, name);
       if (p == kernel.parameters.end()) refuse(Code::host, fmt::format("heuristics set '{}', which kernel {} does not have", name, kernel.name), place);
       const HostValue v = call(function, {seen}, {}, place);
       all[static_cast<std::size_t>(p - kernel.parameters.begin())] = v;

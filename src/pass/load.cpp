@@ -74,7 +74,7 @@ Value to_value(const HostValue& v, const PassModule& module, py::Place place) {
   }
 }
 
-Graph read_pattern(const PassModule& module, const py::Stmt& function) {
+Graph read_pattern(const PassModule& module, const py::Stmt& function, HostLimits limits) {
   ImportScope scope;
   for (const auto& [name, b] : module.names) {
     if (b.kind == Binding::Kind::path) scope.set(name, b.path);
@@ -85,12 +85,12 @@ Graph read_pattern(const PassModule& module, const py::Stmt& function) {
   options.skip_self = false;
   options.constant = [&](std::string_view name) -> std::optional<Value> {
     if (module.find(name) == nullptr || module.find(name)->kind != Binding::Kind::expression) return std::nullopt;
-    return to_value(evaluate_constant(module, name).take(), module, function.place);
+    return to_value(evaluate_constant(module, name, limits).take(), module, function.place);
   };
   return build_graph(module.syntax, function, scope, options).take();
 }
 
-Pass read_pass(ModuleLoader& loader, const std::string& name) {
+Pass read_pass(ModuleLoader& loader, const std::string& name, HostLimits limits) {
   Pass pass;
   pass.name = name;
   const PassModule& module = loader.load(name);
@@ -98,17 +98,17 @@ Pass read_pass(ModuleLoader& loader, const std::string& name) {
   const Binding& pattern = required_function(module, "pattern");
   const Binding& args = required_function(module, "replacement_args");
   const Binding& func = required_function(module, "replacement_func");
-  pass.pattern = read_pattern(*pattern.owner, *pattern.statement);
+  pass.pattern = read_pattern(*pattern.owner, *pattern.statement, limits);
   const std::size_t placeholders = pass.pattern.placeholder_count();
 
-  const HostValue given = call_opaque(*args.owner, *args.statement, placeholders).take();
+  const HostValue given = call_opaque(*args.owner, *args.statement, placeholders, limits).take();
   const bool many = given.is(HostValue::Kind::tuple) || given.is(HostValue::Kind::list);
   const Value values = to_value(given, *args.owner, args.statement->place);
   if (many) pass.replacement_args = values.items;
   else pass.replacement_args.push_back(values);
 
   // A pure evaluation gives the same function every time, if it is a function of the module at all.
-  const HostValue wrapper = call_opaque(*func.owner, *func.statement, 0).take();
+  const HostValue wrapper = call_opaque(*func.owner, *func.statement, 0, limits).take();
   if (!wrapper.is(HostValue::Kind::function) || wrapper.function->statement == nullptr || wrapper.function->closure != nullptr) {
     const std::string what = wrapper.is(HostValue::Kind::function) ? "a function made anew at each call" : wrapper.is(HostValue::Kind::none) ? "None" : wrapper.is(HostValue::Kind::path) ? fmt::format("'{}'", wrapper.text) : fmt::format("a {}", host_type_name(wrapper));
     fail({Code::pass, func.owner->syntax.where(func.statement->place), fmt::format("replacement_func returns {}", what), {"return the same module-level function each time: def replacement_func(): return my_wrapper"}});
@@ -179,7 +179,7 @@ Result<PassFolder> load_pass_folder(const std::string& path, const LoadOptions& 
         out.dropped.push_back(fmt::format("pass '{}' is over the limit of {} pattern{}", p.name, options.pattern_limit, options.pattern_limit == 1 ? "" : "s"));
         continue;
       }
-      out.passes.push_back(read_pass(*out.loaders[p.from_output ? 0 : 1], p.name));
+      out.passes.push_back(read_pass(*out.loaders[p.from_output ? 0 : 1], p.name, options.limits));
       out.passes.back().given = !p.from_output;
     }
     if (!options.open_policy)
@@ -206,19 +206,31 @@ Result<Graph> load_pass_pattern(const std::string& path) {
     const auto [folder, name] = split_path(path);
     ModuleLoader loader(folder);
     const Binding& pattern = required_function(loader.load(name), "pattern");
-    return read_pattern(*pattern.owner, *pattern.statement);
+    return read_pattern(*pattern.owner, *pattern.statement, {});
   });
+}
+
+namespace {
+
+PassFolder load_one(std::unique_ptr<ModuleLoader> loader, const std::string& name, const LoadOptions& options) {
+  PassFolder out;
+  out.path = loader->folder();
+  out.loaders.push_back(std::move(loader));
+  out.passes.push_back(read_pass(*out.loaders[0], name, options.limits));
+  if (!options.open_policy) check_modules(*out.loaders[0]);
+  return out;
+}
+
+}  // namespace
+
+Result<PassFolder> load_pass_sources(std::map<std::string, std::string> sources, const std::string& name, const LoadOptions& options) {
+  return guarded([&] { return load_one(std::make_unique<ModuleLoader>(std::move(sources)), name, options); });
 }
 
 Result<PassFolder> load_pass_file(const std::string& path, const LoadOptions& options) {
   return guarded([&] {
-    PassFolder out;
     const auto [folder, name] = split_path(path);
-    out.path = folder;
-    out.loaders.push_back(std::make_unique<ModuleLoader>(out.path));
-    out.passes.push_back(read_pass(*out.loaders[0], name));
-    if (!options.open_policy) check_modules(*out.loaders[0]);
-    return out;
+    return load_one(std::make_unique<ModuleLoader>(folder), name, options);
   });
 }
 

@@ -27,6 +27,7 @@ struct LoadOptions {
   std::size_t pattern_limit = 100;          // output_pass_pattern_limit
   std::size_t replacement_func_limit = 1;   // output_pass_replacement_func_limit; 0: none
   bool open_policy = false;                 // --policy open: calls are not checked at load
+  HostLimits limits = {};                   // of what is evaluated while loading
   std::string input_folder = {};            // passes given with the task, overridden by output passes of the same name
 };
 
@@ -40,6 +41,8 @@ struct PassFolder {
 Result<PassFolder> load_pass_folder(const std::string& path, const LoadOptions& options = {});
 // The pattern of one pass file alone, constants of its module included.
 Result<Graph> load_pass_pattern(const std::string& path);
+// Files by their stems, of which `name` is the pass.
+Result<PassFolder> load_pass_sources(std::map<std::string, std::string> sources, const std::string& name, const LoadOptions& options = {});
 // One file as a folder of one pass.
 Result<PassFolder> load_pass_file(const std::string& path, const LoadOptions& options = {});
 

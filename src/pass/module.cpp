@@ -33,13 +33,6 @@ std::string stem_of(const py::Stmt& s, std::string_view path) {
 
 bool is_package(const py::Stmt& s, std::string_view path) { return s.level > 0 ? path.empty() : path == kPackage; }
 
-std::string local_module(const std::string& folder, const py::Stmt& s, std::string_view path) {
-  std::string stem = stem_of(s, path);
-  if (stem.empty() || s.level > 0 || path.starts_with(kPackage)) return stem;
-  const bool known = path == "torch" || path == "triton" || path == "math";
-  return !known && file_exists(module_file(folder, stem)) ? stem : std::string();
-}
-
 // The name at the root of x.y[z].
 const py::Expr* root_name(const py::Expr& e) {
   const py::Expr* root = &e;
@@ -97,13 +90,24 @@ bool is_kernel(const PassModule& module, const py::Stmt& function) {
   return false;
 }
 
+bool ModuleLoader::has_file(const std::string& stem) const { return sources_ ? sources_->contains(stem) : file_exists(module_file(folder_, stem)); }
+
+// The file of the folder that an import means, or "".
+std::string ModuleLoader::local_module(const py::Stmt& s, std::string_view path) const {
+  std::string stem = stem_of(s, path);
+  if (stem.empty() || s.level > 0 || path.starts_with(kPackage)) return stem;
+  const bool known = path == "torch" || path == "triton" || path == "math";
+  return !known && has_file(stem) ? stem : std::string();
+}
+
 const PassModule& ModuleLoader::load(const std::string& name) {
   if (const auto it = modules_.find(name); it != modules_.end()) return *it->second;
   constexpr std::size_t kDepth = 32, kCount = 400;
   if (!is_file_name(name)) fail({Code::pass, {folder_, 0, 0, {}}, fmt::format("'{}' is no name of a pass file", name.substr(0, 80)), {"names are letters, digits, '_' and '-'"}});
   if (loading_.size() >= kDepth || modules_.size() >= kCount) fail({Code::limit, {folder_, 0, 0, {}}, "too many modules import one another", {}});
   const std::string file = module_file(folder_, name);
-  auto module = std::make_unique<PassModule>(PassModule{name, py::parse(file, file_read(file, std::size_t{4} << 20).take()).take(), {}, {}, {}, false, {}});
+  std::string source = sources_ && has_file(name) ? sources_->at(name) : file_read(file, std::size_t{4} << 20).take();
+  auto module = std::make_unique<PassModule>(PassModule{name, py::parse(file, std::move(source)).take(), {}, {}, {}, false, {}});
   PassModule& kept = *(modules_[name] = std::move(module));
   loading_.push_back(name);
   for (const py::Stmt* s : kept.syntax.body()) bind(kept, *s);
@@ -199,7 +203,7 @@ void ModuleLoader::bind_targets(PassModule& module, const py::Stmt& s) {
 void ModuleLoader::load_inner_imports(PassModule& module, std::span<const py::Stmt* const> body) {
   for (const py::Stmt* s : body) {
     const auto add = [&](std::string_view path) {
-      const std::string stem = local_module(folder_, *s, path);
+      const std::string stem = local_module(*s, path);
       if (stem.empty() || module.files.contains(stem)) return;
       require_file(module, s->place, stem);
       module.files[stem] = &load(stem);
@@ -219,7 +223,7 @@ void ModuleLoader::load_inner_imports(PassModule& module, std::span<const py::St
 
 void ModuleLoader::require_file(const PassModule& module, py::Place place, const std::string& stem) const {
   if (!is_file_name(stem)) refuse(module, place, fmt::format("'{}' is no file of the pass folder", stem.substr(0, 80)), "names are letters, digits, '_' and '-'");
-  if (!file_exists(module_file(folder_, stem))) refuse(module, place, fmt::format("no file '{}.py' in the pass folder", stem));
+  if (!has_file(stem)) refuse(module, place, fmt::format("no file '{}.py' in the pass folder", stem));
 }
 
 // At module level: a file that is still being read cannot be imported from.
@@ -236,7 +240,7 @@ const PassModule& ModuleLoader::import(const PassModule& module, py::Place place
 void ModuleLoader::bind_import(PassModule& module, const py::Stmt& s) {
   for (const py::Alias& alias : s.aliases) {
     Binding b;
-    if (const std::string local = local_module(folder_, s, alias.name); !local.empty()) {
+    if (const std::string local = local_module(s, alias.name); !local.empty()) {
       b.kind = Binding::Kind::module;
       b.target = &import(module, s.place, local);
       // `import pass_dir.x` binds pass_dir; its attribute x is looked up by the evaluator
@@ -249,7 +253,7 @@ void ModuleLoader::bind_import(PassModule& module, const py::Stmt& s) {
 }
 
 void ModuleLoader::bind_import_from(PassModule& module, const py::Stmt& s) {
-  const std::string local = local_module(folder_, s, s.name);
+  const std::string local = local_module(s, s.name);
   const bool package = is_package(s, s.name);
   for (const py::Alias& alias : s.aliases) {
     const std::string_view as = alias.as.empty() ? alias.name : alias.as;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -50,6 +51,8 @@ struct PassModule {
 class ModuleLoader {
  public:
   explicit ModuleLoader(std::string folder) : folder_(std::move(folder)) {}
+  // Files by their stems instead of a folder.
+  explicit ModuleLoader(std::map<std::string, std::string> sources) : folder_("memory"), sources_(std::move(sources)) {}
   // Throws Failure.
   const PassModule& load(const std::string& name);
   const std::string& folder() const { return folder_; }
@@ -64,7 +67,11 @@ class ModuleLoader {
   void bind_import_from(PassModule& module, const py::Stmt& statement);
   void bind_import(PassModule& module, const py::Stmt& statement);
 
+  bool has_file(const std::string& stem) const;
+  std::string local_module(const py::Stmt& statement, std::string_view path) const;
+
   std::string folder_;
+  std::optional<std::map<std::string, std::string>> sources_;
   std::map<std::string, std::unique_ptr<PassModule>> modules_;
   std::vector<std::string> loading_;
 };

@@ -1,0 +1,117 @@
+// Loading and the host program, where text cases cannot say it: no state between calls, limits, values that come back.
+#include <gtest/gtest.h>
+
+#include "pass/load.h"
+#include "pass/policy.h"
+
+namespace passnet {
+namespace {
+
+constexpr const char* kHead = R"(
+import torch
+import triton
+import triton.language as tl
+
+CACHE = {}
+COUNT = 0
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    tl.store(out_ptr + offs, tl.load(x_ptr + offs, mask=offs < n), mask=offs < n)
+
+def pattern(x):
+    return torch.relu(x)
+
+def replacement_args(x):
+    return (x,)
+
+def replacement_func():
+    return run
+
+)";
+
+PassFolder loaded(const std::string& wrapper, LoadOptions options = {}) {
+  return load_pass_sources({{"Fuse", kHead + wrapper}}, "Fuse", options).take();
+}
+
+HostArgument tensor(std::vector<std::int64_t> sizes) {
+  HostArgument a;
+  a.tensor = TensorDesc{sizes, contiguous_strides(sizes), Dtype::float32, DeviceType::cpu};
+  return a;
+}
+
+Result<LaunchPlan> record(const PassFolder& folder, std::vector<HostArgument> arguments, HostLimits limits = {}) {
+  return record_plan(*folder.passes[0].wrapper_module, *folder.passes[0].wrapper, std::move(arguments), limits);
+}
+
+TEST(Host, nothing_survives_a_call) {
+  const PassFolder folder = loaded("def run(x):\n    global COUNT\n    COUNT += 1\n    CACHE[x.shape] = COUNT\n    return torch.empty(len(CACHE), COUNT)\n");
+  const std::string first = plan_text(record(folder, {tensor({2})}).take());
+  const std::string second = plan_text(record(folder, {tensor({3})}).take());
+  EXPECT_NE(first.find("b1 = allocate float32[1, 1]"), std::string::npos) << first;
+  EXPECT_NE(second.find("b1 = allocate float32[1, 1]"), std::string::npos) << second;
+}
+
+TEST(Host, plan_names_the_wrappers_lines) {
+  const PassFolder folder = loaded("def run(x):\n    out = torch.empty_like(x)\n    kernel[(3,)](x, out, x.numel(), BLOCK=16)\n    return out\n");
+  const LaunchPlan plan = record(folder, {tensor({4, 4})}).take();
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_EQ(plan.launches[0].kernel.name(), "kernel");
+  EXPECT_EQ(plan.launches[0].variants[0].grid[0], 3);
+  EXPECT_EQ(plan.launches[0].place.line, plan.buffers[1].place.line + 1);
+  EXPECT_EQ(plan.output.buffer, 1);
+}
+
+TEST(Host, steps_are_limited) {
+  const PassFolder folder = loaded("def run(x):\n    n = 0\n    for i in range(1000):\n        n += i\n    return torch.empty(1)\n");
+  EXPECT_TRUE(record(folder, {tensor({2})}));
+  const auto stopped = record(folder, {tensor({2})}, {500, 60, std::int64_t{1} << 40});
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, Code::limit);
+  EXPECT_GT(stopped.error().where.line, 0u);
+}
+
+TEST(Host, depth_is_limited) {
+  const PassFolder folder = loaded("def down(n):\n    return 0 if n == 0 else down(n - 1)\n\ndef run(x):\n    return torch.empty(down(40) + 1)\n");
+  EXPECT_TRUE(record(folder, {tensor({2})}));
+  EXPECT_EQ(record(folder, {tensor({2})}, {2'000'000, 20, std::int64_t{1} << 40}).error().code, Code::limit);
+}
+
+TEST(Host, functions_and_scopes_are_freed) {  // what the address sanitizer would report
+  const PassFolder folder = loaded("def run(x):\n    def inner(n):\n        return lambda: inner(n)\n    f = inner(1)\n    g = [f]\n    return torch.empty(1)\n");
+  EXPECT_TRUE(record(folder, {tensor({2})}));
+}
+
+TEST(Load, several_files) {
+  const auto folder = load_pass_sources({{"Fuse", "from pass_dir.helper import *\n"}, {"helper", std::string(kHead) + "def run(x):\n    return x\n"}}, "Fuse");
+  ASSERT_TRUE(folder) << error_text(folder.error());
+  EXPECT_EQ(folder->passes[0].wrapper_name(), "run");
+  EXPECT_EQ(folder->passes[0].wrapper_module->name, "helper");
+}
+
+TEST(Load, replacement_args_refer_to_placeholders) {
+  const auto folder = load_pass_sources({{"Fuse", "import torch\ndef pattern(a, b):\n    return a + b\ndef replacement_args(a, b):\n    return (b, (a, 2), 'r')\ndef run(*args):\n    return args[0]\ndef replacement_func():\n    return run\n"}}, "Fuse");
+  ASSERT_TRUE(folder) << error_text(folder.error());
+  const auto& args = folder->passes[0].replacement_args;
+  ASSERT_EQ(args.size(), 3u);
+  EXPECT_EQ(args[0], Value::ref(1));
+  EXPECT_EQ(args[1], Value::sequence(ValueKind::tuple, {Value::ref(0), Value::of(std::int64_t{2})}));
+  EXPECT_EQ(args[2], Value::string("r"));
+}
+
+TEST(Policy, every_violation_has_its_line) {
+  ModuleLoader loader(std::map<std::string, std::string>{{"Fuse", std::string(kHead) + "def run(x):\n    y = torch.relu(x)\n    return y.sum()\n"}});
+  const auto found = check_policy(loader.load("Fuse"));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].error.where.line + 1, found[1].error.where.line);
+  for (const PolicyViolation& v : found) EXPECT_EQ(v.error.code, Code::policy);
+}
+
+TEST(Policy, pattern_and_arguments_are_free) {
+  ModuleLoader loader(std::map<std::string, std::string>{{"Fuse", std::string(kHead) + "def run(x):\n    return x\n"}});
+  EXPECT_TRUE(check_policy(loader.load("Fuse")).empty());
+}
+
+}  // namespace
+}  // namespace passnet
