@@ -1,5 +1,5 @@
-// How fast pass folders are loaded: order file, parse, policy, pattern, replacement arguments, wrapper; and a wrapper's plan recorded.
-// One core, files in the page cache.
+// How fast pass folders are loaded: order file, parse, policy, pattern, replacement arguments, wrapper; and a wrapper's
+// plan recorded. One core, files in the page cache.
 //   load_pass REPEATS FOLDER...
 #include <fmt/format.h>
 
@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
     medians.push_back(times[times.size() / 2]);
   }
   std::sort(medians.begin(), medians.end());
-  fmt::print("{} folders, loaded {} times each: median {:.3f} ms, slowest {:.3f} ms\n", medians.size(), repeats, medians[medians.size() / 2], medians.back());
+  fmt::print("{} folders, loaded {} times each: median {:.3f} ms, slowest {:.3f} ms\n", medians.size(), repeats,
+             medians[medians.size() / 2], medians.back());
   return 0;
 }

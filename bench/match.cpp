@@ -1,5 +1,5 @@
-// How fast patterns are matched: many passes against many graphs (files read once, everything else counted), and graphs of 100,000 nodes that
-// would show a quadratic matcher.
+// How fast patterns are matched: many passes against many graphs (files read once, everything else counted), and graphs
+// of 100,000 nodes that would show a quadratic matcher.
 //   match LIST ROOT [PASSES] [GRAPHS]
 #include <fmt/format.h>
 
@@ -22,11 +22,14 @@ namespace {
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// `count` calls of the graph from `first` on, as a pattern: what comes from elsewhere is a placeholder, what nobody inside uses is returned.
+// `count` calls of the graph from `first` on, as a pattern: what comes from elsewhere is a placeholder, what nobody
+// inside uses is returned.
 std::optional<Pattern> window(const Graph& graph, std::size_t first, std::size_t count) {
   Graph out;
   std::map<NodeId, NodeId> ids;
-  const auto inside = [&](NodeId id) { return id >= static_cast<NodeId>(first) && id < static_cast<NodeId>(first + count); };
+  const auto inside = [&](NodeId id) {
+    return id >= static_cast<NodeId>(first) && id < static_cast<NodeId>(first + count);
+  };
   for (std::size_t i = first; i < first + count; ++i) {
     if (graph.nodes[i].kind == NodeKind::output || node_is_effect(graph.nodes[i])) return std::nullopt;
     node_inputs(graph.nodes[i], [&](NodeId used) {
@@ -63,7 +66,8 @@ std::optional<Pattern> window(const Graph& graph, std::size_t first, std::size_t
 
 void many(const std::vector<std::string>& paths, std::size_t passes, std::size_t graphs) {
   std::vector<Graph> read;
-  for (std::size_t i = 0; read.size() < graphs; ++i) read.push_back(read_graph_folder(paths[i % paths.size()], {.metas = false}).take().graph);
+  for (std::size_t i = 0; read.size() < graphs; ++i)
+    read.push_back(read_graph_folder(paths[i % paths.size()], {.metas = false}).take().graph);
   std::vector<Pattern> patterns;
   for (std::size_t i = 0; patterns.size() < passes; ++i) {
     const Graph& g = read[(i * 37) % read.size()];
@@ -82,13 +86,15 @@ void many(const std::vector<std::string>& paths, std::size_t passes, std::size_t
       }
     }
     const double seconds = since(begin);
-    fmt::print("{} passes x {} graphs, {:<6}  {:6.2f} s, {:5.2f} us a pair, {} matches\n", patterns.size(), read.size(), mode == MatchMode::strict ? "strict" : "normal", seconds,
-               1e6 * seconds / static_cast<double>(pairs), matches);
+    fmt::print("{} passes x {} graphs, {:<6}  {:6.2f} s, {:5.2f} us a pair, {} matches\n", patterns.size(), read.size(),
+               mode == MatchMode::strict ? "strict" : "normal", seconds, 1e6 * seconds / static_cast<double>(pairs),
+               matches);
   }
 }
 
 std::string model(std::size_t count, const std::function<std::string(std::size_t)>& line, const std::string& returned) {
-  std::string out = "import torch\nclass GraphModule(torch.nn.Module):\n    def forward(self, x, y):\n        t_0 = x\n";
+  std::string out =
+      "import torch\nclass GraphModule(torch.nn.Module):\n    def forward(self, x, y):\n        t_0 = x\n";
   for (std::size_t i = 1; i <= count; ++i) out += "        " + line(i) + "\n";
   return out + "        return " + returned + "\n";
 }
@@ -111,8 +117,9 @@ void large(const char* name, const std::string& text, const std::string& pattern
   for (Replacement& r : replacements)
     for (const NodeId id : p.placeholders) r.args.push_back(r.match->value(id));
   if (!replacements.empty()) rewrite(graph, p, replacements).take();
-  fmt::print("{:<34} {} nodes: index {:6.3f} s, match {:6.3f} s ({} matches{}), explain {:6.3f} s, rewrite {:6.3f} s\n", name, graph.nodes.size(), indexing, matching, result.matches.size(),
-             result.gave_up ? ", gave up" : "", explaining, since(begin));
+  fmt::print("{:<34} {} nodes: index {:6.3f} s, match {:6.3f} s ({} matches{}), explain {:6.3f} s, rewrite {:6.3f} s\n",
+             name, graph.nodes.size(), indexing, matching, result.matches.size(), result.gave_up ? ", gave up" : "",
+             explaining, since(begin));
 }
 
 }  // namespace
@@ -121,27 +128,39 @@ int main(int argc, char** argv) {
   if (argc < 3) return fmt::print(stderr, "usage: match LIST ROOT [PASSES] [GRAPHS]\n"), 2;
   std::vector<std::string> paths = file_read_list(argv[1]).take();
   for (std::string& g : paths) g = fmt::format("{}/{}", argv[2], text_split(g, '\t').back());
-  many(paths, argc > 3 ? static_cast<std::size_t>(std::atoi(argv[3])) : 200, argc > 4 ? static_cast<std::size_t>(std::atoi(argv[4])) : 1000);
+  many(paths, argc > 3 ? static_cast<std::size_t>(std::atoi(argv[3])) : 200,
+       argc > 4 ? static_cast<std::size_t>(std::atoi(argv[4])) : 1000);
 
   constexpr std::size_t kNodes = 100'000;
-  const auto chain = [](std::size_t i) { return fmt::format("t_{} = torch.{}(t_{})", i, i % 2 ? "relu" : "sigmoid", i - 1); };
+  const auto chain = [](std::size_t i) {
+    return fmt::format("t_{} = torch.{}(t_{})", i, i % 2 ? "relu" : "sigmoid", i - 1);
+  };
   const std::string last = fmt::format("t_{}", kNodes);
   large("pairs in a chain", model(kNodes, chain, last), "def pattern(x):\n    return torch.sigmoid(torch.relu(x))\n");
   std::string deep = "def pattern(x):\n    t_0 = x\n";
   for (std::size_t i = 1; i <= 500; ++i) deep += fmt::format("    t_{} = torch.relu(t_{})\n", i, i - 1);
-  large("500 deep in one operator", model(kNodes, [](std::size_t i) { return fmt::format("t_{} = torch.relu(t_{})", i, i - 1); }, last), deep + "    return t_500\n");
-  large("near misses only", model(kNodes, chain, last), "def pattern(x):\n    return torch.sigmoid(torch.relu(torch.relu(x)))\n");
+  large("500 deep in one operator",
+        model(
+            kNodes, [](std::size_t i) { return fmt::format("t_{} = torch.relu(t_{})", i, i - 1); }, last),
+        deep + "    return t_500\n");
+  large("near misses only", model(kNodes, chain, last),
+        "def pattern(x):\n    return torch.sigmoid(torch.relu(torch.relu(x)))\n");
   const auto fan = [](std::size_t i) { return fmt::format("t_{} = torch.{}(x)", i, i % 2 ? "relu" : "sigmoid"); };
   const auto all = [&] {
     std::string out = "(";
     for (std::size_t i = 1; i <= kNodes; ++i) out += fmt::format("t_{}, ", i);
     return out + ")";
   }();
-  large("two outputs of one value", model(kNodes, fan, all), "def pattern(x):\n    return torch.relu(x), torch.sigmoid(x)\n");
-  large("two outputs, one operator", model(kNodes, fan, all), "def pattern(x):\n    return torch.relu(x), torch.relu(x)\n");
-  large("two outputs, never together", model(kNodes, chain, last), "def pattern(x):\n    return torch.relu(x), torch.sigmoid(x)\n");
-  large("unconnected outputs", model(kNodes, fan, all), "def pattern(a, b):\n    return torch.relu(a), torch.sigmoid(b)\n");
-  large("unconnected outputs in a chain", model(kNodes, chain, last), "def pattern(a, b):\n    return torch.relu(a), torch.sigmoid(b)\n");
+  large("two outputs of one value", model(kNodes, fan, all),
+        "def pattern(x):\n    return torch.relu(x), torch.sigmoid(x)\n");
+  large("two outputs, one operator", model(kNodes, fan, all),
+        "def pattern(x):\n    return torch.relu(x), torch.relu(x)\n");
+  large("two outputs, never together", model(kNodes, chain, last),
+        "def pattern(x):\n    return torch.relu(x), torch.sigmoid(x)\n");
+  large("unconnected outputs", model(kNodes, fan, all),
+        "def pattern(a, b):\n    return torch.relu(a), torch.sigmoid(b)\n");
+  large("unconnected outputs in a chain", model(kNodes, chain, last),
+        "def pattern(a, b):\n    return torch.relu(a), torch.sigmoid(b)\n");
   large("a returned parameter", model(kNodes, fan, all), "def pattern(a, b):\n    return a, torch.sigmoid(b)\n");
   return 0;
 }

@@ -1,9 +1,9 @@
 // Matches many patterns in one process, for the differential tests (differential/match_cases.py). Reads from stdin:
 //   graph PATH                     a graph folder, used by what follows
 //   pattern strict|normal BYTES    followed by that many bytes: a pass file
-// and answers each pattern in one line: JSON lists, a match each, of the graph node's index for every call of the pattern, then for every
-// placeholder (-1 where it stands for a literal). `invalid ...` or `error ...` where there is no pattern to match. `explain` instead of `pattern`
-// answers with the reasons: [type, pattern line, graph line] each.
+// and answers each pattern in one line: JSON lists, a match each, of the graph node's index for every call of the
+// pattern, then for every placeholder (-1 where it stands for a literal). `invalid ...` or `error ...` where there is
+// no pattern to match. `explain` instead of `pattern` answers with the reasons: [type, pattern line, graph line] each.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -27,7 +27,8 @@ std::string rewrite_problem(const Graph& graph, const Pattern& pattern, const Ma
   for (const Match& match : result.matches) replacements.push_back(make_replacement(match, "wrapper", args));
   const auto out = rewrite(graph, pattern, replacements);
   if (!out) return out.error().message.starts_with("no match can become") ? std::string() : error_line(out.error());
-  if (out->calls.size() + out->left_out.size() != replacements.size()) return fmt::format("{} calls for {} matches", out->calls.size(), replacements.size());
+  if (out->calls.size() + out->left_out.size() != replacements.size())
+    return fmt::format("{} calls for {} matches", out->calls.size(), replacements.size());
   return {};
 }
 
@@ -46,8 +47,10 @@ int main() {
       auto folder = read_graph_folder(path, {.metas = false});
       index.reset();
       graph = folder ? std::move(folder->graph) : Graph{};
-      if (folder) index = std::make_unique<MatchIndex>(graph);
-      else fmt::print(stderr, "{}\n", error_text(folder.error()));
+      if (folder)
+        index = std::make_unique<MatchIndex>(graph);
+      else
+        fmt::print(stderr, "{}\n", error_text(folder.error()));
       continue;
     }
     std::string mode;
@@ -67,7 +70,8 @@ int main() {
       for (const Reason& r : explain(*pattern, *index, match_mode, find_matches(*pattern, *index, match_mode))) {
         const auto line = [](const Graph& g, NodeId id) { return id < 0 ? 0 : g.nodes[id].line; };
         reason_text(r, *pattern, *index, match_mode);
-        reasons += fmt::format("{}[\"{}\", {}, {}]", reasons.empty() ? "" : ", ", reason_name(r.type), line(pattern->graph, r.pattern_node), line(graph, r.graph_node));
+        reasons += fmt::format("{}[\"{}\", {}, {}]", reasons.empty() ? "" : ", ", reason_name(r.type),
+                               line(pattern->graph, r.pattern_node), line(graph, r.graph_node));
       }
       fmt::print("[{}]\n", reasons);
       continue;

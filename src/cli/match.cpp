@@ -33,16 +33,19 @@ std::vector<std::string> pass_files(const std::string& path) {
   const std::string order = path + "/sorted_output_pass_rule_names.json";
   const py::Module module = py::parse(order, file_read(order).take()).take();
   const py::Expr* list = module.body().size() == 1 ? module.body()[0]->value : nullptr;
-  if (list == nullptr || list->kind != py::ExprKind::list) fail({Code::syntax, {order, 1, 1, {}}, "not an array of pass names", {R"(write ["first_pass", "second_pass"])"}});
+  if (list == nullptr || list->kind != py::ExprKind::list)
+    fail({Code::syntax, {order, 1, 1, {}}, "not an array of pass names", {R"(write ["first_pass", "second_pass"])"}});
   std::vector<std::string> out;
   for (const py::Expr* item : list->items) {
-    if (item->kind != py::ExprKind::string) fail({Code::syntax, module.where(item->place), "a pass name is a string", {}});
+    if (item->kind != py::ExprKind::string)
+      fail({Code::syntax, module.where(item->place), "a pass name is a string", {}});
     out.push_back(path + "/" + std::string(item->text) + ".py");
   }
   return out;
 }
 
-std::string names_text(const Pattern& pattern, const Graph& graph, const Match& match, const std::function<std::string(const std::string&)>& quote) {
+std::string names_text(const Pattern& pattern, const Graph& graph, const Match& match,
+                       const std::function<std::string(const std::string&)>& quote) {
   std::string out;
   for (const NodeId id : pattern.calls) out += (out.empty() ? "" : ", ") + quote(graph.nodes[match.nodes[id]].name);
   return out;
@@ -68,35 +71,49 @@ struct Shown {
 
   void json() const {
     std::string matches, failures;
-    for (const Match& m : result.matches) matches += fmt::format("{}[{}]", matches.empty() ? "" : ", ", names_text(pattern, index.graph, m, [](const std::string& s) { return json_string(s); }));
+    for (const Match& m : result.matches)
+      matches += fmt::format("{}[{}]", matches.empty() ? "" : ", ",
+                             names_text(pattern, index.graph, m, [](const std::string& s) { return json_string(s); }));
     for (const Reason& r : reasons) {
       const ReasonText t = reason_text(r, pattern, index, mode);
       failures += fmt::format(
-          "{}{{\"type\": \"{}\", \"pattern_node\": {}, \"graph_node\": {}, \"expected\": {}, \"actual\": {}, \"pattern_line\": {}, \"graph_line\": {}, "
+          "{}{{\"type\": \"{}\", \"pattern_node\": {}, \"graph_node\": {}, \"expected\": {}, \"actual\": {}, "
+          "\"pattern_line\": {}, \"graph_line\": {}, "
           "\"pattern_text\": {}, \"graph_text\": {}, \"advice\": {}}}",
-          failures.empty() ? "" : ", ", reason_name(r.type), json_string(t.pattern_node), json_string(t.graph_node), json_string(t.expected), json_string(t.actual),
-          line_of(pattern.graph, r.pattern_node), line_of(index.graph, r.graph_node), json_string(source_line(pattern.graph, r.pattern_node)),
+          failures.empty() ? "" : ", ", reason_name(r.type), json_string(t.pattern_node), json_string(t.graph_node),
+          json_string(t.expected), json_string(t.actual), line_of(pattern.graph, r.pattern_node),
+          line_of(index.graph, r.graph_node), json_string(source_line(pattern.graph, r.pattern_node)),
           json_string(source_line(index.graph, r.graph_node)), json_string(t.advice));
     }
-    fmt::print("{{\"pass\": {}, \"matches\": [{}], \"failures\": [{}]{}{}}}\n", json_string(file), matches, failures, result.gave_up ? ", \"gave_up\": true" : "",
-               after.empty() ? "" : ", \"after\": " + json_string(after));
+    fmt::print("{{\"pass\": {}, \"matches\": [{}], \"failures\": [{}]{}{}}}\n", json_string(file), matches, failures,
+               result.gave_up ? ", \"gave_up\": true" : "", after.empty() ? "" : ", \"after\": " + json_string(after));
   }
 
   void text() const {
     const std::string name = std::filesystem::path(file).stem().string();
     const std::size_t n = result.matches.size();
     fmt::print("{}: {}\n", name, n == 0 ? "no match" : n == 1 ? "1 match" : fmt::format("{} matches", n));
-    for (const Match& m : result.matches) fmt::print("  {}\n", names_text(pattern, index.graph, m, [](const std::string& s) { return s; }));
-    if (result.gave_up) fmt::print("  the search was stopped: the pattern is too large, or its outputs are not connected and have too many combinations\n");
+    for (const Match& m : result.matches)
+      fmt::print("  {}\n", names_text(pattern, index.graph, m, [](const std::string& s) { return s; }));
+    if (result.gave_up)
+      fmt::print(
+          "  the search was stopped: the pattern is too large, or its outputs are not connected and have too many "
+          "combinations\n");
     for (const Reason& r : reasons) {
       const ReasonText t = reason_text(r, pattern, index, mode);
       fmt::print("  {}", reason_name(r.type));
       if (!t.pattern_node.empty()) fmt::print(" at '{}'", t.pattern_node);
       if (!t.graph_node.empty()) fmt::print(" against the graph's '{}'", t.graph_node);
-      if (t.expected.empty()) fmt::print(": {}\n", t.actual);
-      else fmt::print(": expected {}, found {}\n", t.expected, t.actual.empty() ? "nothing" : t.actual);
-      if (r.pattern_node >= 0) fmt::print("    {}:{}: {}\n", pattern.graph.file, line_of(pattern.graph, r.pattern_node), source_line(pattern.graph, r.pattern_node));
-      if (r.graph_node >= 0) fmt::print("    {}:{}: {}\n", index.graph.file, line_of(index.graph, r.graph_node), source_line(index.graph, r.graph_node));
+      if (t.expected.empty())
+        fmt::print(": {}\n", t.actual);
+      else
+        fmt::print(": expected {}, found {}\n", t.expected, t.actual.empty() ? "nothing" : t.actual);
+      if (r.pattern_node >= 0)
+        fmt::print("    {}:{}: {}\n", pattern.graph.file, line_of(pattern.graph, r.pattern_node),
+                   source_line(pattern.graph, r.pattern_node));
+      if (r.graph_node >= 0)
+        fmt::print("    {}:{}: {}\n", index.graph.file, line_of(index.graph, r.graph_node),
+                   source_line(index.graph, r.graph_node));
       fmt::print("    {}\n", t.advice);
     }
     if (!after.empty()) fmt::print("# after {}\n{}\n", name, after);
@@ -110,7 +127,8 @@ Graph replaced(const Graph& graph, const Pattern& pattern, const MatchResult& re
   const PassFolder loaded = load_pass_file(file, options).take();
   const Pass& pass = loaded.passes.at(0);
   std::vector<Replacement> replacements;
-  for (const Match& match : result.matches) replacements.push_back(make_replacement(match, pass.wrapper_name(), pass.replacement_args));
+  for (const Match& match : result.matches)
+    replacements.push_back(make_replacement(match, pass.wrapper_name(), pass.replacement_args));
   return rewrite(graph, pattern, replacements).take().graph;
 }
 
@@ -128,12 +146,15 @@ int run(const Options& o) {
       const MatchResult result = find_matches(pattern, index, mode);
       matched |= !result.matches.empty();
       std::vector<Reason> reasons;
-      if (result.matches.empty() || o.explain) reasons = explain(pattern, index, mode, result, o.explain ? kMostAttempts : 1);
+      if (result.matches.empty() || o.explain)
+        reasons = explain(pattern, index, mode, result, o.explain ? kMostAttempts : 1);
       if (o.dump && !result.matches.empty()) after = replaced(graph, pattern, result, file);
       const std::string after_text = after ? graph_text(*after) : std::string();
       const Shown shown{mode, pattern, index, result, reasons, file, after_text};
-      if (o.json) shown.json();
-      else shown.text();
+      if (o.json)
+        shown.json();
+      else
+        shown.text();
     }
     if (after) graph = std::move(*after);
   }
@@ -147,8 +168,11 @@ void add_match(CLI::App& app, Outcome& outcome) {
   CLI::App* match = app.add_subcommand("match", "Show where a pass's pattern occurs in a graph, or why it does not");
   match->add_option("GRAPH", options->graph, "A graph folder")->required();
   match->add_option("PASS", options->pass, "A pass file, or a pass folder: its passes in list order")->required();
-  match->add_option("--match", options->mode, "strict: as written; normal: keywords, defaults and spellings of one function are equal")
-      ->check(CLI::IsMember({"strict", "normal"}))->capture_default_str();
+  match
+      ->add_option("--match", options->mode,
+                   "strict: as written; normal: keywords, defaults and spellings of one function are equal")
+      ->check(CLI::IsMember({"strict", "normal"}))
+      ->capture_default_str();
   match->add_flag("--explain", options->explain, "Also the next best attempts, and why there is no further match");
   match->add_flag("--json", options->json, "One JSON object per pass, one a line");
   match->add_flag("--dump", options->dump, "Apply the passes in order and print the graph before and after each");

@@ -33,7 +33,8 @@ Result<PassFolder> load(const std::string& path, const Options& o) {
 
 std::string args_text(const Pass& pass) {
   std::vector<std::string> out;
-  for (const Value& v : pass.replacement_args) out.push_back(value_text(v, [&](NodeId id) { return pass.pattern.nodes[static_cast<std::size_t>(id)].name; }));
+  for (const Value& v : pass.replacement_args)
+    out.push_back(value_text(v, [&](NodeId id) { return pass.pattern.nodes[static_cast<std::size_t>(id)].name; }));
   return text_join(out, ", ");
 }
 
@@ -43,14 +44,21 @@ int check(const Options& o) {
     const auto folder = load(path, o);
     if (!folder) {
       ++failed;
-      if (o.json) fmt::print("{{\"folder\": {}, \"error\": {{\"code\": \"{}\", \"line\": {}, \"message\": {}}}}}\n", json_string(path), code_name(folder.error().code), folder.error().where.line, json_string(error_line(folder.error())));
-      else fmt::print(stderr, "{}\n", error_text(folder.error()));
+      if (o.json)
+        fmt::print("{{\"folder\": {}, \"error\": {{\"code\": \"{}\", \"line\": {}, \"message\": {}}}}}\n",
+                   json_string(path), code_name(folder.error().code), folder.error().where.line,
+                   json_string(error_line(folder.error())));
+      else
+        fmt::print(stderr, "{}\n", error_text(folder.error()));
       continue;
     }
     for (const Pass& pass : folder->passes) {
       const std::size_t nodes = pass.pattern.nodes.size() - pass.pattern.placeholder_count() - 1;
-      if (o.json) fmt::print("{{\"folder\": {}, \"pass\": {}, \"nodes\": {}, \"wrapper\": {}}}\n", json_string(path), json_string(pass.name), nodes, json_string(pass.wrapper_name()));
-      else fmt::print("{}: {} nodes -> {}({})\n", pass.name, nodes, pass.wrapper_name(), args_text(pass));
+      if (o.json)
+        fmt::print("{{\"folder\": {}, \"pass\": {}, \"nodes\": {}, \"wrapper\": {}}}\n", json_string(path),
+                   json_string(pass.name), nodes, json_string(pass.wrapper_name()));
+      else
+        fmt::print("{}: {} nodes -> {}({})\n", pass.name, nodes, pass.wrapper_name(), args_text(pass));
     }
     for (const std::string& line : folder->dropped) fmt::print(stderr, "dropped: {}\n", line);
     if (folder->passes.empty()) fmt::print(stderr, "{}: no passes are listed\n", path);
@@ -71,7 +79,8 @@ HostArgument read_argument(const py::Expr& e) {
   const py::Expr& shape = e.kind == K::call ? *e.items[0] : e;
   if (shape.kind == K::subscript) {
     const auto dtype = dtype_from_name(py::print(*shape.items[0]));
-    if (!dtype) fail({Code::usage, {}, fmt::format("unknown dtype '{}'", py::print(*shape.items[0])), {"write float32[2, 3]"}});
+    if (!dtype)
+      fail({Code::usage, {}, fmt::format("unknown dtype '{}'", py::print(*shape.items[0])), {"write float32[2, 3]"}});
     TensorDesc d;
     d.dtype = *dtype;
     d.sizes = integers(*shape.items[1]);
@@ -86,15 +95,24 @@ HostArgument read_argument(const py::Expr& e) {
   }
   const bool minus = e.kind == K::unary && e.op == py::Op::neg;
   const py::Expr& v = minus ? *e.items[0] : e;
-  if (const auto dtype = e.kind == K::attribute ? dtype_from_name(py::print(e)) : std::nullopt) out.scalar = HostValue::of_dtype(*dtype);
+  if (const auto dtype = e.kind == K::attribute ? dtype_from_name(py::print(e)) : std::nullopt)
+    out.scalar = HostValue::of_dtype(*dtype);
   else if (v.kind == K::tuple || v.kind == K::list) {
     out.scalar = HostValue::sequence(HostValue::Kind::tuple, {});
     for (const py::Expr* item : v.items) out.scalar.items->values.push_back(read_argument(*item).scalar);
-  } else if (v.kind == K::integer) out.scalar = HostValue::of(minus ? -v.integer : v.integer);
-  else if (v.kind == K::real) out.scalar = HostValue::of(minus ? -v.real : v.real);
-  else if (v.kind == K::boolean) out.scalar = HostValue::boolean(v.integer != 0);
-  else if (v.kind == K::string) out.scalar = HostValue::string(std::string(v.text));
-  else if (v.kind != K::none) fail({Code::usage, {}, fmt::format("'{}' is no argument", py::print(e)), {"write float32[2, 3], a number, a string, True, False or None"}});
+  } else if (v.kind == K::integer)
+    out.scalar = HostValue::of(minus ? -v.integer : v.integer);
+  else if (v.kind == K::real)
+    out.scalar = HostValue::of(minus ? -v.real : v.real);
+  else if (v.kind == K::boolean)
+    out.scalar = HostValue::boolean(v.integer != 0);
+  else if (v.kind == K::string)
+    out.scalar = HostValue::string(std::string(v.text));
+  else if (v.kind != K::none)
+    fail({Code::usage,
+          {},
+          fmt::format("'{}' is no argument", py::print(e)),
+          {"write float32[2, 3], a number, a string, True, False or None"}});
   return out;
 }
 
@@ -111,7 +129,8 @@ int plan(const Options& o) {
   const Pass* pass = folder.passes.empty() ? nullptr : &folder.passes[0];
   for (const Pass& p : folder.passes)
     if (p.name == o.pass) pass = &p;
-  if (pass == nullptr || (!o.pass.empty() && pass->name != o.pass)) fail({Code::usage, {}, fmt::format("no pass '{}'", o.pass), {}});
+  if (pass == nullptr || (!o.pass.empty() && pass->name != o.pass))
+    fail({Code::usage, {}, fmt::format("no pass '{}'", o.pass), {}});
   fmt::print("{}", plan_text(record_plan(*pass->wrapper_module, *pass->wrapper, read_arguments(o.arguments)).take()));
   return kOk;
 }
@@ -121,8 +140,10 @@ int plan(const Options& o) {
 int apply(const Options& o) {
   const GraphFolder graph = read_graph_folder(o.folders.at(0)).take();
   const PassFolder folder = load(o.folders.at(1), o).take();
-  const Applied applied = apply_passes(graph.graph, folder, o.mode == "strict" ? MatchMode::strict : MatchMode::normal).take();
-  for (const AppliedPass& p : applied.passes) fmt::print("{}: {} match{}\n", p.name, p.matches, p.matches == 1 ? "" : "es");
+  const Applied applied =
+      apply_passes(graph.graph, folder, o.mode == "strict" ? MatchMode::strict : MatchMode::normal).take();
+  for (const AppliedPass& p : applied.passes)
+    fmt::print("{}: {} match{}\n", p.name, p.matches, p.matches == 1 ? "" : "es");
   for (const std::string& line : folder.dropped) fmt::print(stderr, "dropped: {}\n", line);
   if (!applied.changed()) {
     fmt::print("no pass changed the graph (pass_miss); 'passnet match --explain' says why\n");
@@ -143,7 +164,8 @@ int apply(const Options& o) {
   const auto inputs = engine.replay(graph, 1024, DeviceType::cpu).take();
   executable->run(inputs).take();
   for (std::size_t i = 0; i < steps.size(); ++i)
-    for (const auto& recorded : steps[i]->plans()) fmt::print("\n{}({}):\n{}", applied.externals[i].name, recorded->arguments, plan_text(recorded->plan));
+    for (const auto& recorded : steps[i]->plans())
+      fmt::print("\n{}({}):\n{}", applied.externals[i].name, recorded->arguments, plan_text(recorded->plan));
   return kOk;
 }
 
@@ -154,28 +176,45 @@ void add_pass(CLI::App& app, Outcome& outcome) {
   CLI::App* pass = app.add_subcommand("pass", "Load and check pass folders; record what a wrapper does");
   pass->require_subcommand(1);
   const auto common = [&](CLI::App* command) {
-    command->add_option("folders", options->folders, "Pass folders, or single pass files")->required()->type_name("FOLDER");
-    command->add_option("--policy", options->policy, "closed: a wrapper may only allocate, view and launch; open: not checked at load")->check(CLI::IsMember({"closed", "open"}))->capture_default_str();
-    command->add_option("--output-pass-pattern-limit", options->load.pattern_limit, "Patterns taken, in list order")->capture_default_str();
-    command->add_option("--output-pass-replacement-func-limit", options->load.replacement_func_limit, "Different wrappers taken, in list order; 0: all")->capture_default_str();
-    command->add_option("--input-passes", options->load.input_folder, "A folder of given passes, overridden by name")->type_name("FOLDER");
+    command->add_option("folders", options->folders, "Pass folders, or single pass files")
+        ->required()
+        ->type_name("FOLDER");
+    command
+        ->add_option("--policy", options->policy,
+                     "closed: a wrapper may only allocate, view and launch; open: not checked at load")
+        ->check(CLI::IsMember({"closed", "open"}))
+        ->capture_default_str();
+    command->add_option("--output-pass-pattern-limit", options->load.pattern_limit, "Patterns taken, in list order")
+        ->capture_default_str();
+    command
+        ->add_option("--output-pass-replacement-func-limit", options->load.replacement_func_limit,
+                     "Different wrappers taken, in list order; 0: all")
+        ->capture_default_str();
+    command->add_option("--input-passes", options->load.input_folder, "A folder of given passes, overridden by name")
+        ->type_name("FOLDER");
   };
   CLI::App* c = pass->add_subcommand("check", "Load: order file, modules, policy, patterns, wrappers");
   common(c);
   c->add_flag("--json", options->json, "One JSON object a line");
   c->callback([=, &outcome] { outcome.code = check(*options); });
-  CLI::App* a = pass->add_subcommand("apply", "Rewrite a graph with a pass folder and record the launch plans of its wrappers: GRAPH PASSES");
+  CLI::App* a = pass->add_subcommand(
+      "apply", "Rewrite a graph with a pass folder and record the launch plans of its wrappers: GRAPH PASSES");
   common(a);
-  a->add_option("--match", options->mode, "strict or normal")->check(CLI::IsMember({"strict", "normal"}))->capture_default_str();
+  a->add_option("--match", options->mode, "strict or normal")
+      ->check(CLI::IsMember({"strict", "normal"}))
+      ->capture_default_str();
   a->add_flag("--no-plan", options->no_plan, "Only rewrite");
   a->callback([=, &outcome] {
     if (options->folders.size() != 2) fail({Code::usage, {}, "apply takes a graph folder and a pass folder", {}});
     outcome.code = apply(*options);
   });
-  CLI::App* p = pass->add_subcommand("plan", "Run a wrapper's host program for given arguments and print the recorded launch plan");
+  CLI::App* p = pass->add_subcommand(
+      "plan", "Run a wrapper's host program for given arguments and print the recorded launch plan");
   common(p);
   p->add_option("--pass", options->pass, "Which pass of the folder; default: the first");
-  p->add_option("--args", options->arguments, "The wrapper's arguments: float32[2, 3], float16[4](1), 'route', 1.5, None")->required();
+  p->add_option("--args", options->arguments,
+                "The wrapper's arguments: float32[2, 3], float16[4](1), 'route', 1.5, None")
+      ->required();
   p->callback([=, &outcome] { outcome.code = plan(*options); });
 }
 

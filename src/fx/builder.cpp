@@ -128,6 +128,10 @@ class Builder {
         return;
       }
       case py::StmtKind::pass: return;
+      case py::StmtKind::import:
+      case py::StmtKind::import_from:
+        if (!options_.inner_imports) not_straight(s.place, "this statement");
+        return;
       case py::StmtKind::delete_:
         for (const py::Expr* t : s.targets) {
           if (t->kind != py::ExprKind::name) not_straight(t->place, "'del' of anything but a name");
@@ -228,7 +232,24 @@ class Builder {
     return found;
   }
 
+  // Whether a variable of the function is named anywhere in the expression.
+  bool names_variable(const py::Expr& e) const {
+    if (e.kind == py::ExprKind::name && names_.contains(e.text)) return true;
+    for (const py::Expr* item : e.items)
+      if (item != nullptr && names_variable(*item)) return true;
+    for (const py::Keyword& k : e.keywords)
+      if (names_variable(*k.value)) return true;
+    for (const py::Clause& c : e.clauses().span())
+      if (names_variable(*c.iterable)) return true;
+    return false;
+  }
+
   Value value(const py::Expr& e) {
+    const bool literal = e.kind <= py::ExprKind::slice && e.kind != py::ExprKind::fstring &&
+                         e.kind != py::ExprKind::call && e.kind != py::ExprKind::subscript &&
+                         e.kind != py::ExprKind::attribute;
+    if (options_.evaluate && !literal && !names_variable(e))
+      if (auto v = options_.evaluate(e)) return *v;
     switch (e.kind) {
       case py::ExprKind::none: return Value::none();
       case py::ExprKind::boolean: return Value::boolean(e.integer != 0);
@@ -248,6 +269,11 @@ class Builder {
       case py::ExprKind::subscript: {
         Value object = value(*e.items[0]);
         Value index = value(*e.items[1]);
+        if (object.is_sequence() && index.kind == ValueKind::integer) {  // of a literal: an item of it
+          const auto n = static_cast<std::int64_t>(object.items.size());
+          if (index.integer >= -n && index.integer < n)
+            return object.items[static_cast<std::size_t>(index.integer < 0 ? index.integer + n : index.integer)];
+        }
         return Value::ref(call("operator.getitem", e.place, {std::move(object), std::move(index)}));
       }
       case py::ExprKind::unary: return unary(e);

@@ -15,6 +15,10 @@ struct BuildOptions {
   bool skip_self = true;  // the first parameter named `self` is no placeholder
   // A module-level constant by its name, for functions that stand in a file with others.
   std::function<std::optional<Value>(std::string_view)> constant = nullptr;
+  // What an expression without variables of the function is worth, where Python would have computed it before the call:
+  // SIZES[0], torch.finfo(torch.float32).min. Nothing for calls that are nodes.
+  std::function<std::optional<Value>(const py::Expr&)> evaluate = nullptr;
+  bool inner_imports = false;  // imports inside the function are in the scope already
 };
 
 Result<Graph> build_graph(const py::Module& module, const py::Stmt& function, const ImportScope& scope,

@@ -15,7 +15,8 @@ namespace {
 // A dotted constant by the object it means: torch.float is torch.float32.
 bool constant_equal(std::string_view a, std::string_view b) {
   if (a == b) return true;
-  if (const auto dtype = dtype_from_name(a); dtype && a.starts_with("torch.") && b.starts_with("torch.")) return dtype == dtype_from_name(b);
+  if (const auto dtype = dtype_from_name(a); dtype && a.starts_with("torch.") && b.starts_with("torch."))
+    return dtype == dtype_from_name(b);
   return same_function(a) == same_function(b);
 }
 
@@ -56,7 +57,8 @@ bool value_equal(const Value& a, const Value& b, const F& nodes) {
 
 bool literal_equal(const Value& pattern, const Value& graph) {
   if (pattern.kind != graph.kind) return false;
-  return value_equal(pattern, graph, [](NodeId, NodeId) { return false; });  // a slice's nodes belong to two graphs: never equal
+  return value_equal(pattern, graph,
+                     [](NodeId, NodeId) { return false; });  // a slice's nodes belong to two graphs: never equal
 }
 
 bool python_equal(const Value& a, const Value& b) {
@@ -86,8 +88,13 @@ const std::vector<NodeId>& MatchIndex::candidates(const Target& target, MatchMod
 // ---- binding
 
 Binder::Binder(const Pattern& pattern, const MatchIndex& index, MatchMode mode)
-    : pattern_(pattern), index_(index), mode_(mode), expected_(mode == MatchMode::strict ? pattern.strict : pattern.normal), actual_(index.targets(mode)),
-      bound_(pattern.graph.nodes.size()), owner_(index.graph.nodes.size(), -1) {}
+    : pattern_(pattern),
+      index_(index),
+      mode_(mode),
+      expected_(mode == MatchMode::strict ? pattern.strict : pattern.normal),
+      actual_(index.targets(mode)),
+      bound_(pattern.graph.nodes.size()),
+      owner_(index.graph.nodes.size(), -1) {}
 
 void Binder::set(NodeId pattern_node, BoundTo to) {
   bound_[pattern_node] = to;
@@ -107,7 +114,8 @@ void Binder::undo(Mark mark) {
 
 bool Binder::bind(NodeId pattern_node, NodeId graph_node, MisfitObserver* observer) {
   stack_.clear();
-  if (owner_[graph_node] >= 0) return observer != nullptr && observer->go_on(Misfit::taken, pattern_node, graph_node, nullptr, nullptr);
+  if (owner_[graph_node] >= 0)
+    return observer != nullptr && observer->go_on(Misfit::taken, pattern_node, graph_node, nullptr, nullptr);
   if (!visit(pattern_node, graph_node, observer)) return false;
   while (!stack_.empty()) {
     const Pair pair = stack_.back();
@@ -120,7 +128,9 @@ bool Binder::bind(NodeId pattern_node, NodeId graph_node, MisfitObserver* observ
 // Neither node is bound yet.
 bool Binder::visit(NodeId pattern_node, NodeId graph_node, MisfitObserver* observer) {
   ++steps_;
-  const auto misfit = [&](Misfit why) { return observer != nullptr && observer->go_on(why, pattern_node, graph_node, nullptr, nullptr); };
+  const auto misfit = [&](Misfit why) {
+    return observer != nullptr && observer->go_on(why, pattern_node, graph_node, nullptr, nullptr);
+  };
   if (pattern_.is_placeholder(pattern_node)) {
     set(pattern_node, {graph_node, nullptr});
     return true;
@@ -149,11 +159,14 @@ bool Binder::visit(NodeId pattern_node, NodeId graph_node, MisfitObserver* obser
   return true;
 }
 
-// For an observer: pairs up as much as can be, so that what stands above a misfit is compared too. False: the observer has seen enough.
+// For an observer: pairs up as much as can be, so that what stands above a misfit is compared too. False: the observer
+// has seen enough.
 bool Binder::align_anyhow(NodeId pattern_node, NodeId graph_node, bool same_target, MisfitObserver& observer) {
   const Node& expected = pattern_.graph.nodes[pattern_node];
   const Node& actual = index_.graph.nodes[graph_node];
-  const bool aligned = same_target ? align_arguments(expected, actual, mode_, store_, pairs_) : same_shape(expected, actual) && align_arguments(expected, actual, mode_, store_, pairs_);
+  const bool aligned = same_target
+                           ? align_arguments(expected, actual, mode_, store_, pairs_)
+                           : same_shape(expected, actual) && align_arguments(expected, actual, mode_, store_, pairs_);
   if (!aligned) {
     if (same_target && !observer.go_on(Misfit::arguments, pattern_node, graph_node, nullptr, nullptr)) return false;
     if (same_target && align_arguments(expected, actual, MatchMode::normal, store_, pairs_)) return true;
@@ -184,20 +197,24 @@ bool Binder::fits_shallow(const Value& expected, const Value& actual) const {
 
 bool Binder::fit(const Pair& pair, MisfitObserver* observer) {
   const Value &p = *pair.expected, &g = *pair.actual;
-  const auto misfit = [&](Misfit why) { return observer != nullptr && observer->go_on(why, pair.pattern_node, pair.graph_node, &p, &g); };
+  const auto misfit = [&](Misfit why) {
+    return observer != nullptr && observer->go_on(why, pair.pattern_node, pair.graph_node, &p, &g);
+  };
   if (p.is_node() && g.is_node()) {
     if (const BoundTo& before = bound_[p.node]) return before.node == g.node || misfit(Misfit::again);
     return owner_[g.node] >= 0 ? misfit(Misfit::taken) : visit(p.node, g.node, observer);
   }
   if (p.is_node()) {
     if (!pattern_.is_placeholder(p.node)) return misfit(Misfit::structure);
-    if (const BoundTo& before = bound_[p.node]) return (before.value != nullptr && python_equal(*before.value, g)) || misfit(Misfit::again);
+    if (const BoundTo& before = bound_[p.node])
+      return (before.value != nullptr && python_equal(*before.value, g)) || misfit(Misfit::again);
     set(p.node, {-1, &g});
     return true;
   }
   if (p.is_sequence() && g.is_sequence()) {
     if (p.items.size() != g.items.size()) return misfit(Misfit::structure);
-    for (std::size_t i = p.items.size(); i-- > 0;) stack_.push_back({&p.items[i], &g.items[i], pair.pattern_node, pair.graph_node});
+    for (std::size_t i = p.items.size(); i-- > 0;)
+      stack_.push_back({&p.items[i], &g.items[i], pair.pattern_node, pair.graph_node});
     return true;
   }
   if (g.is_node() || p.is_sequence() || g.is_sequence()) return misfit(Misfit::structure);

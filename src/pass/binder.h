@@ -1,6 +1,8 @@
-// The walk of matching: from an anchor and a candidate upwards through both graphs in step, binding pattern nodes to graph values.
+// The walk of matching: from an anchor and a candidate upwards through both graphs in step, binding pattern nodes to
+// graph values.
 //
-// In: a pattern and the index of a graph. Out: bindings with an undo trail, or the first misfit. Nothing is searched here (match.h).
+// In: a pattern and the index of a graph. Out: bindings with an undo trail, or the first misfit. Nothing is searched
+// here (match.h).
 #pragma once
 
 #include <unordered_map>
@@ -11,7 +13,8 @@
 
 namespace passnet {
 
-// The comparison of literals on both sides: the same type and Python's ==, so that 1 is not 1.0, nan is not nan and 0.0 is -0.0.
+// The comparison of literals on both sides: the same type and Python's ==, so that 1 is not 1.0, nan is not nan and 0.0
+// is -0.0.
 bool literal_equal(const Value& pattern, const Value& graph);
 // Python's == between two values of one graph.
 bool python_equal(const Value& a, const Value& b);
@@ -55,7 +58,8 @@ enum class Misfit : std::uint8_t {
 class MisfitObserver {
  public:
   virtual ~MisfitObserver() = default;
-  virtual bool go_on(Misfit misfit, NodeId pattern_node, NodeId graph_node, const Value* expected, const Value* actual) = 0;
+  virtual bool go_on(Misfit misfit, NodeId pattern_node, NodeId graph_node, const Value* expected,
+                     const Value* actual) = 0;
 };
 
 // One per pattern and graph.
@@ -83,7 +87,9 @@ class Binder {
   // The pattern node that a graph node is bound to, or -1.
   NodeId owner(NodeId graph_node) const { return owner_[graph_node]; }
   // ... where it is a call of the pattern, not a placeholder.
-  bool is_matched(NodeId graph_node) const { return owner_[graph_node] >= 0 && !pattern_.is_placeholder(owner_[graph_node]); }
+  bool is_matched(NodeId graph_node) const {
+    return owner_[graph_node] >= 0 && !pattern_.is_placeholder(owner_[graph_node]);
+  }
   std::size_t steps() const { return steps_; }
 
  private:

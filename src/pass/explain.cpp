@@ -20,7 +20,8 @@ ReasonType type_of_misfit(Misfit misfit) {
 // Collects the misfits of one attempt.
 class Recorder : public MisfitObserver {
  public:
-  bool go_on(Misfit misfit, NodeId pattern_node, NodeId graph_node, const Value* expected, const Value* actual) override {
+  bool go_on(Misfit misfit, NodeId pattern_node, NodeId graph_node, const Value* expected,
+             const Value* actual) override {
     Reason reason{type_of_misfit(misfit), misfit, pattern_node, graph_node, {}, {}, expected != nullptr, -1, false};
     if (expected != nullptr) {
       reason.expected = *expected;
@@ -44,7 +45,8 @@ constexpr std::int64_t kFits = 4;        // a node that fits
 constexpr std::int64_t kTargetFits = 2;  // ... but for its operands
 constexpr std::int64_t kNameFits = 1;    // the same operator in another form: method for function
 
-constexpr std::size_t kMostSteps = 20'000'000;  // of all attempts: a hostile pattern is explained by what was seen until then
+constexpr std::size_t kMostSteps =
+    20'000'000;  // of all attempts: a hostile pattern is explained by what was seen until then
 
 struct Attempt {
   NodeId start = -1;
@@ -66,7 +68,9 @@ class Explainer {
     for (const Match& match : result.matches)
       for (const NodeId id : pattern.calls) taken_[match.nodes[id]] = true;
     for (const Pattern::Anchor& anchor : pattern.anchors) anchors_.push_back(&anchor);
-    std::stable_sort(anchors_.begin(), anchors_.end(), [](const auto* a, const auto* b) { return a->cone.size() > b->cone.size(); });  // the one that says most first
+    std::stable_sort(anchors_.begin(), anchors_.end(), [](const auto* a, const auto* b) {
+      return a->cone.size() > b->cone.size();
+    });  // the one that says most first
   }
 
   std::vector<Reason> run(std::size_t most) {
@@ -87,10 +91,13 @@ class Explainer {
     for (NodeId node = 0; node < static_cast<NodeId>(index_.graph.nodes.size()); ++node) {
       const NodeKind kind = index_.graph.nodes[node].kind;
       if (binder_.steps() > kMostSteps) break;
-      if (taken_[node] || (kind != NodeKind::call_function && kind != NodeKind::call_method && !pattern_.is_placeholder(anchor.node))) continue;
+      if (taken_[node] ||
+          (kind != NodeKind::call_function && kind != NodeKind::call_method && !pattern_.is_placeholder(anchor.node)))
+        continue;
       Recorder recorder;
       binder_.bind(anchor.node, node, &recorder);
-      out.push_back({node, score(mark, recorder), recorder.reasons.size(), recorder.reasons.empty() && filter_contained_alone(binder_, anchor)});
+      out.push_back({node, score(mark, recorder), recorder.reasons.size(),
+                     recorder.reasons.empty() && filter_contained_alone(binder_, anchor)});
       binder_.undo(mark);
     }
     const std::size_t keep = std::min(out.size(), kMostAttempts);
@@ -105,9 +112,12 @@ class Explainer {
       if (!pattern_.is_placeholder(id)) out += kFits;
     NodeId counted = -1;  // several misfits of one node come one after another
     for (const Reason& reason : recorder.reasons) {
-      if (pattern_.is_placeholder(reason.pattern_node) || std::exchange(counted, reason.pattern_node) == reason.pattern_node) continue;
+      if (pattern_.is_placeholder(reason.pattern_node) ||
+          std::exchange(counted, reason.pattern_node) == reason.pattern_node)
+        continue;
       const bool wrong = reason.type == ReasonType::op_mismatch || reason.type == ReasonType::target_mismatch;
-      const bool near = wrong && bare_name(pattern_.graph.nodes[reason.pattern_node]) == bare_name(index_.graph.nodes[reason.graph_node]);
+      const bool near = wrong && bare_name(pattern_.graph.nodes[reason.pattern_node]) ==
+                                     bare_name(index_.graph.nodes[reason.graph_node]);
       out -= kFits - (near ? kNameFits : wrong ? 0 : kTargetFits);
     }
     return out;
@@ -120,8 +130,11 @@ class Explainer {
     binder_.bind(anchors_[0]->node, first.start, &recorder);
     for (std::size_t i = 1; i < anchors_.size(); ++i) {
       const std::vector<Attempt> next = attempts(*anchors_[i]);
-      if (!next.empty()) binder_.bind(anchors_[i]->node, next[0].start, &recorder);
-      else recorder.reasons.push_back({ReasonType::target_mismatch, Misfit::target, anchors_[i]->node, -1, {}, {}, false, -1, false});
+      if (!next.empty())
+        binder_.bind(anchors_[i]->node, next[0].start, &recorder);
+      else
+        recorder.reasons.push_back(
+            {ReasonType::target_mismatch, Misfit::target, anchors_[i]->node, -1, {}, {}, false, -1, false});
       if (recorder.reasons.size() >= kMostReasons) break;
     }
     binder_.swap_at(-1);
@@ -151,7 +164,9 @@ class Explainer {
 
   // Everything fits, and still it is no match: a filter refuses it.
   void add_filtered() {
-    if (std::any_of(pattern_.calls.begin(), pattern_.calls.end(), [&](NodeId id) { return binder_.bound(id).node < 0; })) return;
+    if (std::any_of(pattern_.calls.begin(), pattern_.calls.end(),
+                    [&](NodeId id) { return binder_.bound(id).node < 0; }))
+      return;
     if (const Leak leak = filter_contained(binder_)) {
       for (const NodeId id : pattern_.calls) {
         if (pattern_.is_returning[id]) continue;
@@ -165,7 +180,9 @@ class Explainer {
     } else {
       AcyclicFilter acyclic(index_);
       const NodeId back = acyclic.find_cycle(binder_);
-      if (back >= 0) reasons_.push_back({ReasonType::not_contained, Misfit::kind, binder_.owner(back), back, {}, {}, false, back, true});
+      if (back >= 0)
+        reasons_.push_back(
+            {ReasonType::not_contained, Misfit::kind, binder_.owner(back), back, {}, {}, false, back, true});
     }
   }
 
@@ -179,7 +196,8 @@ class Explainer {
 
 }  // namespace
 
-std::vector<Reason> explain(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result, std::size_t attempts) {
+std::vector<Reason> explain(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result,
+                            std::size_t attempts) {
   if (!pattern.problem.message.empty()) {
     Reason reason;
     reason.pattern_node = pattern.problem.node;

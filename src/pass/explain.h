@@ -1,7 +1,7 @@
 // Why a pattern does not match: the misfits of the best attempt, then of the next ones.
 //
-// An attempt starts at one graph node and goes on after a misfit, so that it shows all that is wrong with it; the best one fits most nodes.
-// Nothing is formatted until it is shown.
+// An attempt starts at one graph node and goes on after a misfit, so that it shows all that is wrong with it; the best
+// one fits most nodes. Nothing is formatted until it is shown.
 #pragma once
 
 #include <string>
@@ -27,16 +27,17 @@ struct Reason {
   NodeId pattern_node = -1, graph_node = -1;
   Value expected, actual;  // the operands, where a pair of them does not fit
   bool has_values = false;
-  NodeId user = -1;   // not_contained: who uses the value outside
-  bool cycle = false; // not_contained: ... and leads back into the match
+  NodeId user = -1;    // not_contained: who uses the value outside
+  bool cycle = false;  // not_contained: ... and leads back into the match
 };
 
 inline constexpr std::size_t kMostReasons = 10;
 inline constexpr std::size_t kMostAttempts = 3;
 
-// The best attempt's reasons; up to `attempts` attempts, best first. Nodes that a match has taken are left out, so that this also says why there is
-// no further match.
-std::vector<Reason> explain(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result, std::size_t attempts = 1);
+// The best attempt's reasons; up to `attempts` attempts, best first. Nodes that a match has taken are left out, so that
+// this also says why there is no further match.
+std::vector<Reason> explain(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result,
+                            std::size_t attempts = 1);
 
 // A reason in words.
 struct ReasonText {

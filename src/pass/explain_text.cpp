@@ -40,19 +40,27 @@ std::string misfit_advice(const Reason& r, const Pattern& pattern, const MatchIn
   const std::string written = call_text(index.graph, r.graph_node);
   switch (r.misfit) {
     case Misfit::kind:
-      if (g.kind == NodeKind::placeholder) return fmt::format("'{}' is an input of the graph: make '{}' a parameter of the pattern", g.name, p.name);
+      if (g.kind == NodeKind::placeholder)
+        return fmt::format("'{}' is an input of the graph: make '{}' a parameter of the pattern", g.name, p.name);
       return fmt::format("a method and a function are different targets: write {} as the graph does", written);
     case Misfit::target:
-      if (node_is_in_place(p) != node_is_in_place(g)) return fmt::format("the graph writes {}: `x += y` and `x + y` are different operators", written);
+      if (node_is_in_place(p) != node_is_in_place(g))
+        return fmt::format("the graph writes {}: `x += y` and `x + y` are different operators", written);
       return fmt::format("write {} as the graph does, or start or end the pattern elsewhere", written);
-    case Misfit::literal: return fmt::format("write {} as the graph does, or make the value a parameter of the pattern", written);
+    case Misfit::literal:
+      return fmt::format("write {} as the graph does, or make the value a parameter of the pattern", written);
     case Misfit::structure: return fmt::format("write the operands as the graph does: {}", written);
     case Misfit::arguments:
-      return mode == MatchMode::strict ? fmt::format("write {} as the graph does, or match with --match normal", written) : fmt::format("write {} as the graph does", written);
+      return mode == MatchMode::strict
+                 ? fmt::format("write {} as the graph does, or match with --match normal", written)
+                 : fmt::format("write {} as the graph does", written);
     case Misfit::swapped: return fmt::format("swap the operands: the graph has {}", written);
-    case Misfit::again: return fmt::format("'{}' stands for another value of the graph already: use two names", values_text(pattern.graph, r.expected));
+    case Misfit::again:
+      return fmt::format("'{}' stands for another value of the graph already: use two names",
+                         values_text(pattern.graph, r.expected));
     case Misfit::taken:
-      return fmt::format("the graph's '{}' stands for another name of the pattern already: use one name for it", r.has_values ? values_text(index.graph, r.actual) : g.name);
+      return fmt::format("the graph's '{}' stands for another name of the pattern already: use one name for it",
+                         r.has_values ? values_text(index.graph, r.actual) : g.name);
   }
   return {};
 }
@@ -61,16 +69,18 @@ std::string misfit_advice(const Reason& r, const Pattern& pattern, const MatchIn
 
 std::string call_text(const Graph& graph, NodeId id) {
   constexpr std::pair<std::string_view, std::string_view> kInfix[] = {
-      {"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"truediv", "/"}, {"floordiv", "//"}, {"mod", "%"}, {"pow", "**"}, {"matmul", "@"},
-      {"and_", "&"}, {"or_", "|"}, {"xor", "^"}, {"lt", "<"}, {"le", "<="}, {"gt", ">"}, {"ge", ">="}, {"eq", "=="}, {"ne", "!="},
-      {"iadd", "+="}, {"isub", "-="}, {"imul", "*="}, {"itruediv", "/="},
+      {"add", "+"},   {"sub", "-"},    {"mul", "*"},       {"truediv", "/"}, {"floordiv", "//"}, {"mod", "%"},
+      {"pow", "**"},  {"matmul", "@"}, {"and_", "&"},      {"or_", "|"},     {"xor", "^"},       {"lt", "<"},
+      {"le", "<="},   {"gt", ">"},     {"ge", ">="},       {"eq", "=="},     {"ne", "!="},       {"iadd", "+="},
+      {"isub", "-="}, {"imul", "*="},  {"itruediv", "/="},
   };
   const Node& node = graph.nodes[id];
   if (node.kind == NodeKind::placeholder) return node.name;
   const auto text = [&](std::size_t i) { return values_text(graph, node.args[i]); };
   if (node.kind == NodeKind::call_function && node.args.size() == 2 && node.kwargs.empty()) {
     for (const auto& [name, symbol] : kInfix)
-      if (node.target.starts_with("operator.") && std::string_view(node.target).substr(9) == name) return fmt::format("{} {} {}", text(0), symbol, text(1));
+      if (node.target.starts_with("operator.") && std::string_view(node.target).substr(9) == name)
+        return fmt::format("{} {} {}", text(0), symbol, text(1));
     if (node.target == "operator.getitem") return fmt::format("{}[{}]", text(0), text(1));
     if (node.target == "getattr") return fmt::format("{}.{}", text(0), node.args[1].text);
   }
@@ -94,7 +104,9 @@ ReasonText reason_text(const Reason& r, const Pattern& pattern, const MatchIndex
   if (r.type == ReasonType::not_contained) {
     out.expected = r.cycle ? "no way from the match through other nodes back into it" : "used inside the match only";
     out.actual = r.cycle ? fmt::format("'{}' needs an outside node that needs the match", out.graph_node)
-                         : fmt::format("used by {} too", index.graph.nodes[r.user].kind == NodeKind::output ? "the graph's return" : "'" + index.graph.nodes[r.user].name + "'");
+                         : fmt::format("used by {} too", index.graph.nodes[r.user].kind == NodeKind::output
+                                                             ? "the graph's return"
+                                                             : "'" + index.graph.nodes[r.user].name + "'");
     out.advice = r.cycle ? "the match cannot become one call: take the outside node into the pattern, or return less"
                          : fmt::format("the value is used outside: return '{}' from the pattern", out.pattern_node);
     return out;

@@ -12,13 +12,16 @@ void matched_nodes(const Binder& binder, const F& visit) {
 }
 
 bool holds_node_inside(const Value& value, NodeId id) {
-  return std::any_of(value.items.begin(), value.items.end(), [&](const Value& item) { return (item.is_node() && item.node == id) || holds_node_inside(item, id); });
+  return std::any_of(value.items.begin(), value.items.end(), [&](const Value& item) {
+    return (item.is_node() && item.node == id) || holds_node_inside(item, id);
+  });
 }
 
 // Whether `user` holds the node in a list or slice, which a placeholder may bind as a whole.
 bool uses_inside_aggregate(const Node& user, NodeId id) {
   return std::any_of(user.args.begin(), user.args.end(), [&](const Value& v) { return holds_node_inside(v, id); }) ||
-         std::any_of(user.kwargs.begin(), user.kwargs.end(), [&](const Kwarg& k) { return holds_node_inside(k.value, id); });
+         std::any_of(user.kwargs.begin(), user.kwargs.end(),
+                     [&](const Kwarg& k) { return holds_node_inside(k.value, id); });
 }
 
 }  // namespace
@@ -41,11 +44,13 @@ Leak filter_contained_alone(const Binder& binder, const Pattern::Anchor& anchor)
   for (const NodeId id : anchor.cone) {
     if (p.is_placeholder(id) || p.is_returning[id]) continue;
     const auto users = p.users.of(id);
-    const bool own = std::all_of(users.begin(), users.end(), [&](NodeId user) { return static_cast<bool>(binder.bound(user)); });
+    const bool own =
+        std::all_of(users.begin(), users.end(), [&](NodeId user) { return static_cast<bool>(binder.bound(user)); });
     if (!own) continue;  // another anchor's cone uses it too
     const NodeId node = binder.bound(id).node;
     for (const NodeId user : binder.index().users.of(node))
-      if (!binder.is_matched(user) && !uses_inside_aggregate(binder.index().graph.nodes[user], node)) return {node, user};
+      if (!binder.is_matched(user) && !uses_inside_aggregate(binder.index().graph.nodes[user], node))
+        return {node, user};
   }
   return {};
 }

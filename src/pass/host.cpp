@@ -21,7 +21,8 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
     case Kind::tuple:
     case Kind::list:
     case Kind::string: break;
-    case Kind::opaque: refuse(Code::pass, "replacement_args takes an argument apart", place, "return the arguments whole");
+    case Kind::opaque:
+      refuse(Code::pass, "replacement_args takes an argument apart", place, "return the arguments whole");
     default: raise("TypeError", fmt::format("{} has no items", host_type_name(object)), place);
   }
   if (index.is(Kind::slice)) return get_slice(object, index, place);
@@ -30,7 +31,8 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
   std::int64_t i = integer(index, place);
   if (i < -n || i >= n) raise("IndexError", fmt::format("index {} of {} items", i, n), place);
   if (i < 0) i += n;
-  return letters ? HostValue::string(std::string(1, object.text[static_cast<std::size_t>(i)])) : object.items->values[static_cast<std::size_t>(i)];
+  return letters ? HostValue::string(std::string(1, object.text[static_cast<std::size_t>(i)]))
+                 : object.items->values[static_cast<std::size_t>(i)];
 }
 
 HostValue HostMachine::get_slice(const HostValue& object, const HostValue& slice, py::Place place) {
@@ -49,20 +51,24 @@ HostValue HostMachine::get_slice(const HostValue& object, const HostValue& slice
   std::string taken;
   for (std::int64_t i = begin; by > 0 ? i < end : i > end; i += by) {
     step(place);
-    if (letters) taken += object.text[static_cast<std::size_t>(i)];
-    else out.push_back(object.items->values[static_cast<std::size_t>(i)]);
+    if (letters)
+      taken += object.text[static_cast<std::size_t>(i)];
+    else
+      out.push_back(object.items->values[static_cast<std::size_t>(i)]);
   }
   return letters ? HostValue::string(std::move(taken)) : HostValue::sequence(object.kind, std::move(out));
 }
 
 void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue value, py::Place place) {
-  if (object.is(Kind::tensor)) refuse(Code::policy, "a tensor's items are assigned in a wrapper", place, "store in a kernel");
+  if (object.is(Kind::tensor))
+    refuse(Code::policy, "a tensor's items are assigned in a wrapper", place, "store in a kernel");
   if (object.items) {
     check_write(*object.items, value, place);
     check_write(*object.items, index, place);
   }
   if (object.is(Kind::dict)) {
-    if (index.is(Kind::list) || index.is(Kind::dict) || index.is(Kind::set)) raise("TypeError", fmt::format("unhashable type: '{}'", host_type_name(index)), place);
+    if (index.is(Kind::list) || index.is(Kind::dict) || index.is(Kind::set))
+      raise("TypeError", fmt::format("unhashable type: '{}'", host_type_name(index)), place);
     auto& items = object.items->values;
     for (std::size_t i = 0; i < items.size(); i += 2)
       if (equal(items[i], index, place)) {
@@ -73,7 +79,8 @@ void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue 
     items.push_back(std::move(value));
     return;
   }
-  if (!object.is(Kind::list)) raise("TypeError", fmt::format("items of a {} cannot be assigned", host_type_name(object)), place);
+  if (!object.is(Kind::list))
+    raise("TypeError", fmt::format("items of a {} cannot be assigned", host_type_name(object)), place);
   const auto n = static_cast<std::int64_t>(object.items->values.size());
   const std::int64_t i = integer(index, place);
   if (i < -n || i >= n) raise("IndexError", fmt::format("index {} of {} items", i, n), place);
@@ -93,12 +100,15 @@ PlanOutput HostMachine::output_of(const HostValue& v, py::Place place) const {
       out.is_tuple = true;
       for (const HostValue& item : v.items->values) out.items.push_back(output_of(item, place));
       return out;
-    default: refuse(Code::host, fmt::format("the wrapper returns a {}", host_type_name(v)), place, "return a tensor, or a tuple of tensors");
+    default:
+      refuse(Code::host, fmt::format("the wrapper returns a {}", host_type_name(v)), place,
+             "return a tensor, or a tuple of tensors");
   }
 }
 
 Error HostMachine::error_of(const HostRaise& raised) {
-  return {Code::host, raised.module->syntax.where(raised.place), fmt::format("{}: {}", raised.type, raised.message), {}};
+  return {
+      Code::host, raised.module->syntax.where(raised.place), fmt::format("{}: {}", raised.type, raised.message), {}};
 }
 
 namespace {
@@ -117,14 +127,21 @@ auto guarded_host(F&& body) -> Result<std::invoke_result_t<F>> {
 
 }  // namespace
 
-Result<LaunchPlan> record_plan(const PassModule& module, const py::Stmt& wrapper, std::vector<HostArgument> arguments, HostLimits limits) {
+Result<LaunchPlan> record_plan(const PassModule& module, const py::Stmt& wrapper, std::vector<HostArgument> arguments,
+                               HostLimits limits) {
   return guarded_host([&] {
     HostMachine machine(module, limits);
     HostArgs args;
     for (std::size_t i = 0; i < arguments.size(); ++i)
-      args.push_back(arguments[i].tensor ? HostValue::tensor(machine.add_input(std::move(*arguments[i].tensor), i)) : std::move(arguments[i].scalar));
-    const HostValue result = machine.call_function({&module, &wrapper, nullptr, nullptr, {}}, std::move(args), {}, wrapper.place);
-    if (result.is(Kind::none)) fail({Code::host, module.syntax.where(wrapper.place), fmt::format("wrapper '{}' returns None", wrapper.name), {"return the tensor that takes the pattern's place, or a tuple of them"}});
+      args.push_back(arguments[i].tensor ? HostValue::tensor(machine.add_input(std::move(*arguments[i].tensor), i))
+                                         : std::move(arguments[i].scalar));
+    const HostValue result =
+        machine.call_function({&module, &wrapper, nullptr, nullptr, {}}, std::move(args), {}, wrapper.place);
+    if (result.is(Kind::none))
+      fail({Code::host,
+            module.syntax.where(wrapper.place),
+            fmt::format("wrapper '{}' returns None", wrapper.name),
+            {"return the tensor that takes the pattern's place, or a tuple of them"}});
     const PlanOutput output = machine.output_of(result, wrapper.place);
     LaunchPlan plan = machine.take_plan();
     plan.output = output;
@@ -132,7 +149,8 @@ Result<LaunchPlan> record_plan(const PassModule& module, const py::Stmt& wrapper
   });
 }
 
-Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function, std::size_t arguments, HostLimits limits) {
+Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function, std::size_t arguments,
+                              HostLimits limits) {
   return guarded_host([&] {
     HostMachine machine(module, limits);
     HostArgs args;
@@ -143,6 +161,13 @@ Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function
       args.push_back(std::move(v));
     }
     return machine.call_function({&module, &function, nullptr, nullptr, {}}, std::move(args), {}, function.place);
+  });
+}
+
+Result<HostValue> evaluate_expression(const PassModule& module, const py::Expr& expr, HostLimits limits) {
+  return guarded_host([&] {
+    HostMachine machine(module, limits);
+    return machine.module_constant(module, expr, "expression", expr.place);
   });
 }
 

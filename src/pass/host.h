@@ -21,11 +21,14 @@ struct HostLimits {
 };
 
 // Runs the wrapper and records what it does. Errors have the candidate's line.
-Result<LaunchPlan> record_plan(const PassModule& module, const py::Stmt& wrapper, std::vector<HostArgument> arguments, HostLimits limits = {});
+Result<LaunchPlan> record_plan(const PassModule& module, const py::Stmt& wrapper, std::vector<HostArgument> arguments,
+                               HostLimits limits = {});
 
 // Calls a function of a pass file that touches no tensor, with opaque arguments (replacement_args, replacement_func).
-Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function, std::size_t arguments, HostLimits limits = {});
-// The value of a module-level constant, for patterns.
+Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function, std::size_t arguments,
+                              HostLimits limits = {});
+// The value of an expression that stands in a file, and of a module-level constant by its name: for patterns.
+Result<HostValue> evaluate_expression(const PassModule& module, const py::Expr& expr, HostLimits limits = {});
 Result<HostValue> evaluate_constant(const PassModule& module, std::string_view name, HostLimits limits = {});
 
 }  // namespace passnet

@@ -43,8 +43,10 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
       for (const char c : v.text) step(place), letters.push_back(HostValue::string(std::string(1, c)));
       return letters;
     }
-    case Kind::tensor: refuse(Code::policy, "a loop over a tensor in a wrapper", place, "values are known to kernels only");
-    case Kind::opaque: refuse(Code::pass, "replacement_args takes its arguments apart", place, "return them whole: (x, y, \"route\")");
+    case Kind::tensor:
+      refuse(Code::policy, "a loop over a tensor in a wrapper", place, "values are known to kernels only");
+    case Kind::opaque:
+      refuse(Code::pass, "replacement_args takes its arguments apart", place, "return them whole: (x, y, \"route\")");
     default: raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
   }
 }
@@ -55,8 +57,11 @@ HostValue HostMachine::call(const HostValue& callee, HostArgs args, HostKwargs k
     case Kind::function: return call_function(*callee.function, std::move(args), std::move(kwargs), place);
     case Kind::launcher: return launch(*callee.launcher, std::move(args), std::move(kwargs), place);
     case Kind::path: return call_path(callee.text, std::move(args), std::move(kwargs), place);
-    case Kind::method: return call_method(callee.items->values[0], callee.text, std::move(args), std::move(kwargs), place);
-    case Kind::kernel: refuse(Code::host, fmt::format("kernel '{}' is called without a grid", callee.kernel.name()), place, "write kernel[grid](...)");
+    case Kind::method:
+      return call_method(callee.items->values[0], callee.text, std::move(args), std::move(kwargs), place);
+    case Kind::kernel:
+      refuse(Code::host, fmt::format("kernel '{}' is called without a grid", callee.kernel.name()), place,
+             "write kernel[grid](...)");
     default: raise("TypeError", fmt::format("{} is not callable", host_type_name(callee)), place);
   }
 }
@@ -75,12 +80,17 @@ HostValue HostMachine::call_path(const std::string& path, HostArgs args, HostKwa
     if (auto v = call_math(behind("math."), args, kwargs, place)) return *v;
   }
   if (auto v = call_library(path, args, kwargs, place)) return *v;
-  if (is_outside(path)) refuse(Code::integrity, fmt::format("call of '{}' in a wrapper", path), place, "a wrapper allocates, launches kernels and returns");
-  refuse(Code::host, fmt::format("'{}' is nothing a wrapper can call", path), place, "known are Python's own functions, math, triton, functools.reduce, itertools.product and chain, operator");
+  if (is_outside(path))
+    refuse(Code::integrity, fmt::format("call of '{}' in a wrapper", path), place,
+           "a wrapper allocates, launches kernels and returns");
+  refuse(Code::host, fmt::format("'{}' is nothing a wrapper can call", path), place,
+         "known are Python's own functions, math, triton, functools.reduce, itertools.product and chain, operator");
 }
 
 bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Place place) const {
-  if (type.is(Kind::tuple)) return std::any_of(type.items->values.begin(), type.items->values.end(), [&](const HostValue& t) { return is_instance(v, t, place); });
+  if (type.is(Kind::tuple))
+    return std::any_of(type.items->values.begin(), type.items->values.end(),
+                       [&](const HostValue& t) { return is_instance(v, t, place); });
   if (!type.is(Kind::path)) return false;
   const std::string_view t = type.text;
   if (t == "builtins.int" || t == "numbers.Integral") return v.is_integral();
@@ -101,7 +111,9 @@ bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Pla
 HostValue HostMachine::call_range(const HostArgs& args, py::Place place) {
   constexpr std::size_t kLongest = 200'000;
   if (args.empty() || args.size() > 3) raise("TypeError", "range() takes one to three integers", place);
-  const std::int64_t begin = args.size() > 1 ? integer(args[0], place) : 0, end = integer(args[args.size() > 1 ? 1 : 0], place), by = args.size() > 2 ? integer(args[2], place) : 1;
+  const std::int64_t begin = args.size() > 1 ? integer(args[0], place) : 0,
+                     end = integer(args[args.size() > 1 ? 1 : 0], place),
+                     by = args.size() > 2 ? integer(args[2], place) : 1;
   if (by == 0) raise("ValueError", "range() step must not be zero", place);
   std::vector<HostValue> out;
   for (std::int64_t i = begin; by > 0 ? i < end : i > end;) {
@@ -122,7 +134,9 @@ HostValue HostMachine::call_min_max(std::string_view name, HostArgs& args, HostK
     if (otherwise != nullptr) return *otherwise;
     raise("ValueError", fmt::format("{}() of nothing", name), place);
   }
-  const auto rank = [&](const HostValue& v) { return key == nullptr || key->is(Kind::none) ? v : call(*key, {v}, {}, place); };
+  const auto rank = [&](const HostValue& v) {
+    return key == nullptr || key->is(Kind::none) ? v : call(*key, {v}, {}, place);
+  };
   std::size_t best = 0;
   HostValue best_rank = rank(items[0]);
   for (std::size_t i = 1; i < items.size(); ++i) {
@@ -148,8 +162,11 @@ HostValue HostMachine::call_int(const HostArgs& args, py::Place place) {
   const std::int64_t base = args.size() > 1 ? integer(args[1], place) : 10;
   if (base == 16 && digits.starts_with("0x")) digits.erase(0, 2);
   std::int64_t v = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), v, base < 2 || base > 36 ? 10 : static_cast<int>(base));
-  if (code != std::errc() || end != digits.data() + digits.size()) raise("ValueError", fmt::format("invalid literal for int() with base {}: {}", base, python_string(args[0].text)), place);
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), v,
+                                           base < 2 || base > 36 ? 10 : static_cast<int>(base));
+  if (code != std::errc() || end != digits.data() + digits.size())
+    raise("ValueError", fmt::format("invalid literal for int() with base {}: {}", base, python_string(args[0].text)),
+          place);
   return HostValue::of(v);
 }
 
@@ -157,12 +174,15 @@ HostValue HostMachine::call_float(const HostArgs& args, py::Place place) {
   if (args.empty()) return HostValue::of(0.0);
   if (!args[0].is(Kind::string)) return HostValue::of(real(args[0], place));
   std::string digits(text_trim(args[0].text));
-  std::transform(digits.begin(), digits.end(), digits.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::transform(digits.begin(), digits.end(), digits.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   if (digits.starts_with('+')) digits.erase(0, 1);
   double v = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), v);
-  if (code == std::errc::invalid_argument || end != digits.data() + digits.size()) raise("ValueError", fmt::format("could not convert string to float: {}", python_string(args[0].text)), place);
-  if (code == std::errc::result_out_of_range) v = digits.find("e-") != std::string::npos ? 0.0 : digits.starts_with('-') ? -HUGE_VAL : HUGE_VAL;
+  if (code == std::errc::invalid_argument || end != digits.data() + digits.size())
+    raise("ValueError", fmt::format("could not convert string to float: {}", python_string(args[0].text)), place);
+  if (code == std::errc::result_out_of_range)
+    v = digits.find("e-") != std::string::npos ? 0.0 : digits.starts_with('-') ? -HUGE_VAL : HUGE_VAL;
   return HostValue::of(v);
 }
 
@@ -175,7 +195,8 @@ HostValue HostMachine::call_round(const HostArgs& args, py::Place place) {
   if (!args[0].is(Kind::real) || digits < 0 || digits > 300) refuse(Code::host, "round() to these digits", place);
   const double v = args[0].real;
   if (!std::isfinite(v)) return args[0];
-  return call_float({HostValue::string(fmt::format("{:.{}f}", v, digits))}, place);  // the decimal expansion is exact, so ties are real ties
+  return call_float({HostValue::string(fmt::format("{:.{}f}", v, digits))},
+                    place);  // the decimal expansion is exact, so ties are real ties
 }
 
 void HostMachine::sort(std::vector<HostValue>& items, const HostKwargs& kwargs, py::Place place) {
@@ -191,13 +212,17 @@ void HostMachine::sort(std::vector<HostValue>& items, const HostKwargs& kwargs, 
     ranked.emplace_back(std::move(rank), std::move(item));
   }
   // Equal items keep their order in either direction.
-  std::stable_sort(ranked.begin(), ranked.end(), [&](const auto& a, const auto& b) { return reverse ? compare(py::Op::lt, b.first, a.first, place) : compare(py::Op::lt, a.first, b.first, place); });
+  std::stable_sort(ranked.begin(), ranked.end(), [&](const auto& a, const auto& b) {
+    return reverse ? compare(py::Op::lt, b.first, a.first, place) : compare(py::Op::lt, a.first, b.first, place);
+  });
   for (std::size_t i = 0; i < items.size(); ++i) items[i] = std::move(ranked[i].second);
 }
 
-std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place) {
+std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArgs& args, HostKwargs& kwargs,
+                                                  py::Place place) {
   const auto need = [&](std::size_t least) {
-    if (args.size() < least) raise("TypeError", fmt::format("{}() needs {} argument{}", name, least, least == 1 ? "" : "s"), place);
+    if (args.size() < least)
+      raise("TypeError", fmt::format("{}() needs {} argument{}", name, least, least == 1 ? "" : "s"), place);
   };
   const auto keyword = [&](std::string_view key) -> const HostValue* {
     for (const auto& [k, v] : kwargs)
@@ -206,7 +231,8 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   };
   if (name == "len") {
     need(1);
-    if (args[0].is(Kind::tensor)) return get_item(tensor_attribute(args[0], "shape", place), HostValue::of(std::int64_t{0}), place);
+    if (args[0].is(Kind::tensor))
+      return get_item(tensor_attribute(args[0], "shape", place), HostValue::of(std::int64_t{0}), place);
     if (args[0].is(Kind::string)) return HostValue::of(static_cast<std::int64_t>(args[0].text.size()));
     if (args[0].is_sequence()) return HostValue::of(static_cast<std::int64_t>(args[0].items->values.size()));
     if (args[0].is(Kind::dict)) return HostValue::of(static_cast<std::int64_t>(args[0].items->values.size() / 2));
@@ -219,7 +245,9 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   if (name == "bool") return HostValue::boolean(!args.empty() && truth(args[0], place));
   if (name == "str") return HostValue::string(args.empty() ? std::string() : text(args[0], false, place));
   if (name == "repr") return need(1), HostValue::string(text(args[0], true, place));
-  if (name == "format") return need(1), HostValue::string(formatted(args[0], args.size() > 1 ? string_of(args[1], place) : std::string(), place));
+  if (name == "format")
+    return need(1),
+           HostValue::string(formatted(args[0], args.size() > 1 ? string_of(args[1], place) : std::string(), place));
   if (name == "tuple" || name == "list" || name == "sorted" || name == "reversed" || name == "iter") {
     std::vector<HostValue> items = args.empty() ? std::vector<HostValue>{} : iterate(args[0], place);
     if (name == "sorted") sort(items, kwargs, place);
@@ -251,7 +279,8 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     std::int64_t i = args.size() > 1 ? integer(args[1], place) : 0;
     if (const HostValue* s = keyword("start")) i = integer(*s, place);
     std::vector<HostValue> out;
-    for (HostValue& v : iterate(args[0], place)) out.push_back(HostValue::sequence(Kind::tuple, {HostValue::of(i++), std::move(v)}));
+    for (HostValue& v : iterate(args[0], place))
+      out.push_back(HostValue::sequence(Kind::tuple, {HostValue::of(i++), std::move(v)}));
     return HostValue::sequence(Kind::list, std::move(out));
   }
   if (name == "zip") {
@@ -280,8 +309,10 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
       HostArgs row;
       for (const auto& items : all) row.push_back(items[i]);
       HostValue r = args[0].is(Kind::none) ? row[0] : call(args[0], row, {}, place);
-      if (name == "map") out.push_back(std::move(r));
-      else if (truth(r, place)) out.push_back(all[0][i]);
+      if (name == "map")
+        out.push_back(std::move(r));
+      else if (truth(r, place))
+        out.push_back(all[0][i]);
     }
     return HostValue::sequence(Kind::list, std::move(out));
   }
@@ -311,7 +342,9 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     if (args.size() == 2) return binary(py::Op::pow, args[0], args[1], place);
     return binary(py::Op::mod, binary(py::Op::pow, args[0], args[1], place), args[2], place);
   }
-  if (name == "divmod") return need(2), HostValue::sequence(Kind::tuple, {binary(py::Op::floor_div, args[0], args[1], place), binary(py::Op::mod, args[0], args[1], place)});
+  if (name == "divmod")
+    return need(2), HostValue::sequence(Kind::tuple, {binary(py::Op::floor_div, args[0], args[1], place),
+                                                      binary(py::Op::mod, args[0], args[1], place)});
   if (name == "ord") {
     need(1);
     if (string_of(args[0], place).size() != 1) raise("TypeError", "ord() expects a character", place);
@@ -322,7 +355,12 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     if (integer(args[0], place) < 0 || args[0].integer > 127) raise("ValueError", "chr() of more than ASCII", place);
     return HostValue::string(std::string(1, static_cast<char>(args[0].integer)));
   }
-  if (name == "bin" || name == "hex" || name == "oct") return need(1), HostValue::string(formatted(HostValue::of(integer(args[0], place)), name == "bin" ? "#b" : name == "hex" ? "#x" : "#o", place));
+  if (name == "bin" || name == "hex" || name == "oct")
+    return need(1), HostValue::string(formatted(HostValue::of(integer(args[0], place)),
+                                                name == "bin"   ? "#b"
+                                                : name == "hex" ? "#x"
+                                                                : "#o",
+                                                place));
   if (name == "print") return HostValue{};
   if (name == "slice") {
     need(1);
@@ -335,17 +373,24 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     if (args[0].is(Kind::tensor)) return HostValue::path("torch.Tensor");
     return HostValue::path("builtins." + std::string(host_type_name(args[0])));
   }
-  if (name == "hasattr") return need(2), HostValue::boolean(args[0].is(Kind::tensor) && (is_metadata(string_of(args[1], place)) || is_view(args[1].text)));
+  if (name == "hasattr")
+    return need(2), HostValue::boolean(args[0].is(Kind::tensor) &&
+                                       (is_metadata(string_of(args[1], place)) || is_view(args[1].text)));
   if (name == "getattr") {
     need(2);
     return eval_attribute(args[0], string_of(args[1], place), place);
   }
-  if (name == "callable") return need(1), HostValue::boolean(args[0].is(Kind::function) || args[0].is(Kind::path) || args[0].is(Kind::method));
-  if (is_forbidden_builtin(name)) refuse(Code::integrity, fmt::format("call of '{}' in a wrapper", name), place, "a wrapper allocates, launches kernels and returns");
+  if (name == "callable")
+    return need(1),
+           HostValue::boolean(args[0].is(Kind::function) || args[0].is(Kind::path) || args[0].is(Kind::method));
+  if (is_forbidden_builtin(name))
+    refuse(Code::integrity, fmt::format("call of '{}' in a wrapper", name), place,
+           "a wrapper allocates, launches kernels and returns");
   return std::nullopt;
 }
 
-HostValue HostMachine::call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs, py::Place place) {
+HostValue HostMachine::call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs,
+                                   py::Place place) {
   std::optional<HostValue> out;
   switch (object.kind) {
     case Kind::tensor: return tensor_method(object, name, std::move(args), std::move(kwargs), place);
@@ -358,7 +403,9 @@ HostValue HostMachine::call_method(const HostValue& object, const std::string& n
     case Kind::integer:
     case Kind::real: out = number_method(object, name, place); break;
     case Kind::kernel:
-      if (name == "run" || name == "warmup") refuse(Code::host, fmt::format("kernel '{}' is launched through '.{}'", object.kernel.name(), name), place, "write kernel[grid](...)");
+      if (name == "run" || name == "warmup")
+        refuse(Code::host, fmt::format("kernel '{}' is launched through '.{}'", object.kernel.name(), name), place,
+               "write kernel[grid](...)");
       break;
     default: break;
   }

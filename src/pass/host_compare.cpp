@@ -1,5 +1,5 @@
-// Truth, equality, order and text of host values. Every value visited is a step, and nesting is bounded, so that tangled
-// lists end with an error instead of running on.
+// Truth, equality, order and text of host values. Every value visited is a step, and nesting is bounded, so that
+// tangled lists end with an error instead of running on.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,9 @@ bool HostMachine::truth(const HostValue& v, py::Place place) {
     case Kind::list:
     case Kind::dict:
     case Kind::set: return !v.items->values.empty();
-    case Kind::tensor: refuse(Code::policy, "a condition on a tensor's values in a wrapper", place, "values are known to kernels only; ask for shapes, dtypes or 'is None'");
+    case Kind::tensor:
+      refuse(Code::policy, "a condition on a tensor's values in a wrapper", place,
+             "values are known to kernels only; ask for shapes, dtypes or 'is None'");
     default: return true;
   }
 }
@@ -37,7 +39,8 @@ bool HostMachine::truth(const HostValue& v, py::Place place) {
 bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place, int depth) {
   step(place);
   if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
-  if (a.is_number() && b.is_number()) return a.is_integral() && b.is_integral() ? a.integer == b.integer : a.as_real() == b.as_real();
+  if (a.is_number() && b.is_number())
+    return a.is_integral() && b.is_integral() ? a.integer == b.integer : a.as_real() == b.as_real();
   if (a.kind != b.kind) return false;
   switch (a.kind) {
     case Kind::none:
@@ -48,25 +51,34 @@ bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place,
     case Kind::device: return a.device == b.device;
     case Kind::tensor: return a.buffer == b.buffer;
     case Kind::opaque: return a.integer == b.integer;
-    case Kind::function: return a.function == b.function || (a.function->statement != nullptr && a.function->statement == b.function->statement && !a.function->closure && !b.function->closure);
+    case Kind::function:
+      return a.function == b.function ||
+             (a.function->statement != nullptr && a.function->statement == b.function->statement &&
+              !a.function->closure && !b.function->closure);
     case Kind::kernel: return a.kernel.function == b.kernel.function;
     case Kind::module: return a.module == b.module;
     case Kind::tuple:
     case Kind::list:
     case Kind::slice: {
       const auto &x = a.items->values, &y = b.items->values;
-      return x.size() == y.size() && std::equal(x.begin(), x.end(), y.begin(), [&](const HostValue& p, const HostValue& q) { return equal(p, q, place, depth + 1); });
+      return x.size() == y.size() &&
+             std::equal(x.begin(), x.end(), y.begin(),
+                        [&](const HostValue& p, const HostValue& q) { return equal(p, q, place, depth + 1); });
     }
     case Kind::set: {
       const auto &x = a.items->values, &y = b.items->values;
-      return x.size() == y.size() && std::all_of(x.begin(), x.end(), [&](const HostValue& p) { return std::any_of(y.begin(), y.end(), [&](const HostValue& q) { return equal(p, q, place, depth + 1); }); });
+      return x.size() == y.size() && std::all_of(x.begin(), x.end(), [&](const HostValue& p) {
+               return std::any_of(y.begin(), y.end(),
+                                  [&](const HostValue& q) { return equal(p, q, place, depth + 1); });
+             });
     }
     case Kind::dict: {
       const auto &x = a.items->values, &y = b.items->values;
       if (x.size() != y.size()) return false;
       for (std::size_t i = 0; i < x.size(); i += 2) {
         bool found = false;
-        for (std::size_t j = 0; j < y.size() && !found; j += 2) found = equal(x[i], y[j], place, depth + 1) && equal(x[i + 1], y[j + 1], place, depth + 1);
+        for (std::size_t j = 0; j < y.size() && !found; j += 2)
+          found = equal(x[i], y[j], place, depth + 1) && equal(x[i + 1], y[j + 1], place, depth + 1);
         if (!found) return false;
       }
       return true;
@@ -98,7 +110,8 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
   const bool identity = op == py::Op::is || op == py::Op::is_not || op == py::Op::in || op == py::Op::not_in;
   const auto has_values = [](const HostValue& v) { return v.is(Kind::tensor) || v.is_number(); };
   if (!identity && (a.is(Kind::tensor) || b.is(Kind::tensor)) && has_values(a) && has_values(b))
-    refuse(Code::policy, "a comparison on a tensor's values in a wrapper", place, "values are known to kernels only; compare shapes, dtypes and numbers");
+    refuse(Code::policy, "a comparison on a tensor's values in a wrapper", place,
+           "values are known to kernels only; compare shapes, dtypes and numbers");
   switch (op) {
     case py::Op::eq: return equal(a, b, place);
     case py::Op::ne: return !equal(a, b, place);
@@ -117,7 +130,10 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
   } else if (a.is(Kind::string) && b.is(Kind::string)) {
     order = a.text.compare(b.text);
   } else if (a.is(Kind::set) && b.is(Kind::set)) {  // subset, not order
-    const auto inside = [&](const HostValue& x, const HostValue& y) { return std::all_of(x.items->values.begin(), x.items->values.end(), [&](const HostValue& v) { return contains(y, v, place); }); };
+    const auto inside = [&](const HostValue& x, const HostValue& y) {
+      return std::all_of(x.items->values.begin(), x.items->values.end(),
+                         [&](const HostValue& v) { return contains(y, v, place); });
+    };
     const bool proper = a.items->values.size() != b.items->values.size();
     if (op == py::Op::lt || op == py::Op::le) return inside(a, b) && (proper || op == py::Op::le);
     return inside(b, a) && (proper || op == py::Op::ge);
@@ -133,7 +149,9 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
     }
     order = x.size() < y.size() ? -1 : x.size() > y.size() ? 1 : 0;
   } else {
-    raise("TypeError", fmt::format("'{}' is not supported between {} and {}", py::op_text(op), host_type_name(a), host_type_name(b)), place);
+    raise("TypeError",
+          fmt::format("'{}' is not supported between {} and {}", py::op_text(op), host_type_name(a), host_type_name(b)),
+          place);
   }
   switch (op) {
     case py::Op::lt: return order < 0;
@@ -148,7 +166,8 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
   if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
   const auto list = [&](std::string_view open, std::string_view close) {
     std::string out(open);
-    for (std::size_t i = 0; i < v.items->values.size(); ++i) out += (i > 0 ? ", " : "") + text(v.items->values[i], true, place, depth + 1);
+    for (std::size_t i = 0; i < v.items->values.size(); ++i)
+      out += (i > 0 ? ", " : "") + text(v.items->values[i], true, place, depth + 1);
     if (open == "(" && v.items->values.size() == 1) out += ',';
     if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
     return out.append(close);
@@ -165,7 +184,8 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
     case Kind::dict: {
       std::string out = "{";
       for (std::size_t i = 0; i < v.items->values.size(); i += 2)
-        out += (i > 0 ? ", " : "") + text(v.items->values[i], true, place, depth + 1) + ": " + text(v.items->values[i + 1], true, place, depth + 1);
+        out += (i > 0 ? ", " : "") + text(v.items->values[i], true, place, depth + 1) + ": " +
+               text(v.items->values[i + 1], true, place, depth + 1);
       if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
       return out + "}";
     }
@@ -179,17 +199,23 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
 bool HostMachine::holds_state(const HostValue& v, py::Place place, int depth) {
   step(place);
   if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
-  if (v.is(Kind::tensor) || v.is(Kind::function) || v.is(Kind::launcher) || v.is(Kind::opaque) || v.is(Kind::method)) return true;
-  return v.items && std::any_of(v.items->values.begin(), v.items->values.end(), [&](const HostValue& item) { return holds_state(item, place, depth + 1); });
+  if (v.is(Kind::tensor) || v.is(Kind::function) || v.is(Kind::launcher) || v.is(Kind::opaque) || v.is(Kind::method))
+    return true;
+  return v.items && std::any_of(v.items->values.begin(), v.items->values.end(),
+                                [&](const HostValue& item) { return holds_state(item, place, depth + 1); });
 }
 
 bool HostMachine::reaches(const HostValue& v, const HostItems& items, py::Place place, int depth) {
   step(place);
   if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
   if (v.launcher && reaches(*v.launcher->grid, items, place, depth + 1)) return true;
-  if (v.function && std::any_of(v.function->defaults.begin(), v.function->defaults.end(), [&](const HostValue& d) { return reaches(d, items, place, depth + 1); })) return true;
+  if (v.function && std::any_of(v.function->defaults.begin(), v.function->defaults.end(),
+                                [&](const HostValue& d) { return reaches(d, items, place, depth + 1); }))
+    return true;
   if (!v.items) return false;
-  return v.items.get() == &items || std::any_of(v.items->values.begin(), v.items->values.end(), [&](const HostValue& item) { return reaches(item, items, place, depth + 1); });
+  return v.items.get() == &items ||
+         std::any_of(v.items->values.begin(), v.items->values.end(),
+                     [&](const HostValue& item) { return reaches(item, items, place, depth + 1); });
 }
 
 void HostMachine::mark_module_level(const HostValue& v, py::Place place, int depth) {
@@ -204,13 +230,15 @@ void HostMachine::check_write(const HostItems& items, const HostValue& value, py
   constexpr std::size_t kLongest = std::size_t{1} << 20;
   if (items.values.size() >= kLongest) refuse(Code::limit, "a list or a dict grows too long", place);
   if (items.module_level && holds_state(value, place))
-    refuse(Code::integrity, "a module-level container is written with a tensor", place, "that is a cache between calls; only shapes, strides, dtypes and numbers may be kept");
+    refuse(Code::integrity, "a module-level container is written with a tensor", place,
+           "that is a cache between calls; only shapes, strides, dtypes and numbers may be kept");
   if (items.module_level) mark_module_level(value, place);
   if (reaches(value, items, place)) refuse(Code::host, "a list or a dict is put into itself", place);
 }
 
 void HostMachine::add_unique(std::vector<HostValue>& items, HostValue value, py::Place place) {
-  if (std::none_of(items.begin(), items.end(), [&](const HostValue& known) { return equal(known, value, place); })) items.push_back(std::move(value));
+  if (std::none_of(items.begin(), items.end(), [&](const HostValue& known) { return equal(known, value, place); }))
+    items.push_back(std::move(value));
 }
 
 }  // namespace passnet

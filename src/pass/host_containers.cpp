@@ -11,26 +11,36 @@ using Kind = HostValue::Kind;
 
 namespace {
 
-// What another call could see is changed only while no one else runs: the container itself is Python's, shared by reference.
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> known) { return std::find(known.begin(), known.end(), name) != known.end(); }
+// What another call could see is changed only while no one else runs: the container itself is Python's, shared by
+// reference.
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> known) {
+  return std::find(known.begin(), known.end(), name) != known.end();
+}
 
 }  // namespace
 
-std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place) {
+std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                                      HostKwargs& kwargs, py::Place place) {
   auto& items = object.items->values;
   const auto arg = [&](std::size_t i) -> const HostValue& {
-    if (i >= args.size()) raise("TypeError", fmt::format("{}() needs {} argument{}", name, i + 1, i == 0 ? "" : "s"), place);
+    if (i >= args.size())
+      raise("TypeError", fmt::format("{}() needs {} argument{}", name, i + 1, i == 0 ? "" : "s"), place);
     return args[i];
   };
   const auto position = [&](const HostValue& wanted) {
-    return static_cast<std::size_t>(std::find_if(items.begin(), items.end(), [&](const HostValue& v) { return equal(v, wanted, place); }) - items.begin());
+    return static_cast<std::size_t>(
+        std::find_if(items.begin(), items.end(), [&](const HostValue& v) { return equal(v, wanted, place); }) -
+        items.begin());
   };
   if (name == "index") {
     const std::size_t at = position(arg(0));
-    if (at == items.size()) raise("ValueError", fmt::format("{} is not in the {}", text(arg(0), true, place), host_type_name(object)), place);
+    if (at == items.size())
+      raise("ValueError", fmt::format("{} is not in the {}", text(arg(0), true, place), host_type_name(object)), place);
     return HostValue::of(static_cast<std::int64_t>(at));
   }
-  if (name == "count") return HostValue::of(static_cast<std::int64_t>(std::count_if(items.begin(), items.end(), [&](const HostValue& v) { return equal(v, arg(0), place); })));
+  if (name == "count")
+    return HostValue::of(static_cast<std::int64_t>(
+        std::count_if(items.begin(), items.end(), [&](const HostValue& v) { return equal(v, arg(0), place); })));
   if (name == "numel" && object.is(Kind::tuple)) return call_math("prod", {object}, {}, place);  // torch.Size
   if (!object.is(Kind::list)) return std::nullopt;
 
@@ -80,11 +90,14 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
   return std::nullopt;
 }
 
-std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::string_view name, HostArgs& args, py::Place place) {
+std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                                 py::Place place) {
   auto& items = object.items->values;
   if (name == "copy") return HostValue::sequence(Kind::set, items);
   if (name == "clear") return items.clear(), HostValue{};
-  if (!is_one_of(name, {"add", "discard", "remove", "update", "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint"})) return std::nullopt;
+  if (!is_one_of(name, {"add", "discard", "remove", "update", "union", "intersection", "difference",
+                        "symmetric_difference", "issubset", "issuperset", "isdisjoint"}))
+    return std::nullopt;
   if (args.empty()) raise("TypeError", fmt::format("{}() needs an argument", name), place);
   if (name == "add") {
     check_write(*object.items, args[0], place);
@@ -92,7 +105,8 @@ std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::s
     return HostValue{};
   }
   if (name == "discard" || name == "remove") {
-    const auto it = std::find_if(items.begin(), items.end(), [&](const HostValue& v) { return equal(v, args[0], place); });
+    const auto it =
+        std::find_if(items.begin(), items.end(), [&](const HostValue& v) { return equal(v, args[0], place); });
     if (it == items.end() && name == "remove") raise("KeyError", text(args[0], true, place), place);
     if (it != items.end()) items.erase(it);
     return HostValue{};
@@ -105,7 +119,10 @@ std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::s
     return HostValue{};
   }
   const HostValue other = HostValue::sequence(Kind::set, iterate(args[0], place));
-  const auto all_in = [&](const HostValue& a, const HostValue& b) { return std::all_of(a.items->values.begin(), a.items->values.end(), [&](const HostValue& v) { return contains(b, v, place); }); };
+  const auto all_in = [&](const HostValue& a, const HostValue& b) {
+    return std::all_of(a.items->values.begin(), a.items->values.end(),
+                       [&](const HostValue& v) { return contains(b, v, place); });
+  };
   if (name == "issubset") return HostValue::boolean(all_in(object, other));
   if (name == "issuperset") return HostValue::boolean(all_in(other, object));
   HostValue out = HostValue::sequence(Kind::set, {});
@@ -121,7 +138,8 @@ std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::s
   return out;
 }
 
-std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place) {
+std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                                  HostKwargs& kwargs, py::Place place) {
   auto& items = object.items->values;
   HostValue target = object;
   const auto find = [&](const HostValue& key) -> std::size_t {
@@ -136,7 +154,10 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
   };
   if (name == "keys" || name == "values" || name == "items") {
     std::vector<HostValue> out;
-    for (std::size_t i = 0; i < items.size(); i += 2) step(place), out.push_back(name == "keys" ? items[i] : name == "values" ? items[i + 1] : HostValue::sequence(Kind::tuple, {items[i], items[i + 1]}));
+    for (std::size_t i = 0; i < items.size(); i += 2)
+      step(place), out.push_back(name == "keys"     ? items[i]
+                                 : name == "values" ? items[i + 1]
+                                                    : HostValue::sequence(Kind::tuple, {items[i], items[i + 1]}));
     return HostValue::sequence(Kind::list, std::move(out));
   }
   if (name == "copy") return HostValue::sequence(Kind::dict, items);
@@ -152,7 +173,9 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
       const std::vector<HostValue> other = args[0].items->values;
       for (std::size_t i = 0; i + 1 < other.size(); i += 2) set_item(target, other[i], other[i + 1], place);
     } else if (!args.empty()) {
-      for (const HostValue& pair : iterate(args[0], place)) set_item(target, get_item(pair, HostValue::of(std::int64_t{0}), place), get_item(pair, HostValue::of(std::int64_t{1}), place), place);
+      for (const HostValue& pair : iterate(args[0], place))
+        set_item(target, get_item(pair, HostValue::of(std::int64_t{0}), place),
+                 get_item(pair, HostValue::of(std::int64_t{1}), place), place);
     }
     for (auto& [k, v] : kwargs) set_item(target, HostValue::string(k), v, place);
     return HostValue{};

@@ -66,7 +66,8 @@ HostValue HostMachine::eval_one(const py::Expr& e, Frame& frame) {
         if (e.items[i] == nullptr) {
           const HostValue other = eval(*e.items[i + 1], frame);
           if (!other.is(Kind::dict)) raise("TypeError", "'**' needs a dict", e.place);
-          for (std::size_t j = 0; j + 1 < other.items->values.size(); j += 2) set_item(out, other.items->values[j], other.items->values[j + 1], e.place);
+          for (std::size_t j = 0; j + 1 < other.items->values.size(); j += 2)
+            set_item(out, other.items->values[j], other.items->values[j + 1], e.place);
         } else {
           const HostValue key = eval(*e.items[i], frame);
           set_item(out, key, eval(*e.items[i + 1], frame), e.place);
@@ -142,7 +143,9 @@ void HostMachine::comprehend(const py::Expr& e, std::size_t clause, Frame& frame
   for (HostValue& item : iterate(eval(*c.iterable, frame), e.place)) {
     step(e.place);
     assign(*c.target, std::move(item), frame);
-    const bool keep = std::all_of(c.conditions.begin(), c.conditions.end(), [&](const py::Expr* condition) { return truth(eval(*condition, frame), condition->place); });
+    const bool keep = std::all_of(c.conditions.begin(), c.conditions.end(), [&](const py::Expr* condition) {
+      return truth(eval(*condition, frame), condition->place);
+    });
     if (keep) comprehend(e, clause + 1, frame, out);
   }
 }
@@ -175,7 +178,8 @@ HostValue HostMachine::eval_call(const py::Expr& e, Frame& frame) {
       continue;
     }
     if (!v.is(Kind::dict)) raise("TypeError", "'**' needs a dict", k.place);
-    for (std::size_t i = 0; i + 1 < v.items->values.size(); i += 2) kwargs.emplace_back(string_of(v.items->values[i], k.place), v.items->values[i + 1]);
+    for (std::size_t i = 0; i + 1 < v.items->values.size(); i += 2)
+      kwargs.emplace_back(string_of(v.items->values[i], k.place), v.items->values[i + 1]);
   }
   return call(callee, std::move(args), std::move(kwargs), e.place);
 }
@@ -186,7 +190,8 @@ HostValue HostMachine::eval_subscript(const py::Expr& e, Frame& frame) {
   if (!object.is(Kind::kernel)) return get_item(object, index, e.place);
   HostValue out;
   out.kind = Kind::launcher;
-  out.launcher = std::make_shared<HostLauncher>(HostLauncher{object.kernel, object.module, std::make_shared<HostValue>(index)});
+  out.launcher =
+      std::make_shared<HostLauncher>(HostLauncher{object.kernel, object.module, std::make_shared<HostValue>(index)});
   return out;
 }
 
@@ -215,10 +220,13 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       break;
     case Kind::module: {
       if (object.module->name == name) return object;
-      if (object.module->find(name) == nullptr) raise("AttributeError", fmt::format("'{}' has no '{}'", object.module->name, name), place);
+      if (object.module->find(name) == nullptr)
+        raise("AttributeError", fmt::format("'{}' has no '{}'", object.module->name, name), place);
       return module_value(*object.module, name, place);
     }
-    case Kind::opaque: refuse(Code::pass, fmt::format("'.{}' of an argument in replacement_args", name), place, "return the arguments themselves; the wrapper sees their shapes");
+    case Kind::opaque:
+      refuse(Code::pass, fmt::format("'.{}' of an argument in replacement_args", name), place,
+             "return the arguments themselves; the wrapper sees their shapes");
     default: break;
   }
   HostValue method;
@@ -231,13 +239,16 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
 std::string HostMachine::eval_fstring(const py::Expr& e, Frame& frame) {
   std::string out;
   for (const py::Expr* item : e.items) {
-    if (item->kind == py::ExprKind::string) out += item->text;
-    else if (item->kind == py::ExprKind::fstring) out += eval_fstring(*item, frame);
+    if (item->kind == py::ExprKind::string)
+      out += item->text;
+    else if (item->kind == py::ExprKind::fstring)
+      out += eval_fstring(*item, frame);
     else {
       const HostValue v = eval(*item->items[0], frame);
       const std::string spec = item->items.size() > 1 ? eval_fstring(*item->items[1], frame) : std::string();
       const bool repr = item->text == "r" || item->text == "a";
-      out += repr || item->text == "s" ? formatted(HostValue::string(text(v, repr, item->place)), spec, item->place) : formatted(v, spec, item->place);
+      out += repr || item->text == "s" ? formatted(HostValue::string(text(v, repr, item->place)), spec, item->place)
+                                       : formatted(v, spec, item->place);
     }
     if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", e.place);
   }
@@ -256,10 +267,14 @@ HostValue HostMachine::unary(py::Op op, const HostValue& v, py::Place place) {
 
 HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b, py::Place place) {
   if (a.is(Kind::tensor) || b.is(Kind::tensor))
-    refuse(Code::policy, fmt::format("'{}' on a tensor in a wrapper", py::op_text(op)), place, "compute in a kernel; a wrapper works on shapes and numbers");
+    refuse(Code::policy, fmt::format("'{}' on a tensor in a wrapper", py::op_text(op)), place,
+           "compute in a kernel; a wrapper works on shapes and numbers");
   constexpr std::size_t kLongest = std::size_t{1} << 20;
-  const auto length = [](const HostValue& v) { return v.is(Kind::string) ? v.text.size() : v.items ? v.items->values.size() : 0; };
-  if (op == py::Op::add && length(a) + length(b) > kLongest) refuse(Code::limit, "a list or a string grows too long", place);
+  const auto length = [](const HostValue& v) {
+    return v.is(Kind::string) ? v.text.size() : v.items ? v.items->values.size() : 0;
+  };
+  if (op == py::Op::add && length(a) + length(b) > kLongest)
+    refuse(Code::limit, "a list or a string grows too long", place);
   if (op == py::Op::add && a.kind == b.kind && (a.is(Kind::list) || a.is(Kind::tuple))) {
     std::vector<HostValue> out = a.items->values;
     out.insert(out.end(), b.items->values.begin(), b.items->values.end());
@@ -269,33 +284,52 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
   if (op == py::Op::mod && a.is(Kind::string)) return HostValue::string(format_percent(a.text, b, place));
   if (op == py::Op::bit_or && a.is(Kind::dict) && b.is(Kind::dict)) {
     HostValue out = HostValue::sequence(Kind::dict, a.items->values);
-    for (std::size_t i = 0; i + 1 < b.items->values.size(); i += 2) set_item(out, b.items->values[i], b.items->values[i + 1], place);
+    for (std::size_t i = 0; i + 1 < b.items->values.size(); i += 2)
+      set_item(out, b.items->values[i], b.items->values[i + 1], place);
     return out;
   }
   if (a.is(Kind::set) && b.is(Kind::set)) {
-    constexpr std::pair<py::Op, const char*> kSets[] = {{py::Op::bit_or, "union"}, {py::Op::bit_and, "intersection"}, {py::Op::sub, "difference"}, {py::Op::bit_xor, "symmetric_difference"}};
+    constexpr std::pair<py::Op, const char*> kSets[] = {{py::Op::bit_or, "union"},
+                                                        {py::Op::bit_and, "intersection"},
+                                                        {py::Op::sub, "difference"},
+                                                        {py::Op::bit_xor, "symmetric_difference"}};
     for (const auto& [set_op, method] : kSets)
       if (op == set_op) return call_method(a, method, {b}, {}, place);
   }
-  const bool repeat_a = a.is(Kind::list) || a.is(Kind::tuple) || a.is(Kind::string), repeat_b = b.is(Kind::list) || b.is(Kind::tuple) || b.is(Kind::string);
+  const bool repeat_a = a.is(Kind::list) || a.is(Kind::tuple) || a.is(Kind::string),
+             repeat_b = b.is(Kind::list) || b.is(Kind::tuple) || b.is(Kind::string);
   if (op == py::Op::mul && (repeat_a ? b.is_integral() : repeat_b && a.is_integral())) {
     const HostValue& base = repeat_a ? a : b;
     const std::int64_t times = std::max<std::int64_t>(repeat_a ? b.integer : a.integer, 0);
-    if (length(base) > 0 && static_cast<std::size_t>(times) > kLongest / length(base)) refuse(Code::limit, "a list or a string grows too long", place);
+    if (length(base) > 0 && static_cast<std::size_t>(times) > kLongest / length(base))
+      refuse(Code::limit, "a list or a string grows too long", place);
     if (base.is(Kind::string)) {
       std::string out;
       for (std::int64_t i = 0; i < times; ++i) out += base.text;
       return HostValue::string(std::move(out));
     }
     std::vector<HostValue> out;
-    for (std::int64_t i = 0; i < times; ++i) out.insert(out.end(), base.items->values.begin(), base.items->values.end());
+    for (std::int64_t i = 0; i < times; ++i)
+      out.insert(out.end(), base.items->values.begin(), base.items->values.end());
     return HostValue::sequence(base.kind, std::move(out));
   }
-  if (!a.is_number() || !b.is_number()) raise("TypeError", fmt::format("'{}' is not supported between {} and {}", py::op_text(op), host_type_name(a), host_type_name(b)), place);
-  const auto literal = [](const HostValue& v) { return v.is(Kind::real) ? Value::of(v.real) : v.is(Kind::boolean) ? Value::boolean(v.integer != 0) : Value::of(v.integer); };
-  const bool bits = op == py::Op::bit_and || op == py::Op::bit_or || op == py::Op::bit_xor || op == py::Op::shift_left || op == py::Op::shift_right || op == py::Op::mat_mul;
-  if (op == py::Op::mat_mul || (bits && (a.is(Kind::real) || b.is(Kind::real)))) raise("TypeError", fmt::format("'{}' is not supported between {} and {}", py::op_text(op), host_type_name(a), host_type_name(b)), place);
-  if ((op == py::Op::shift_left || op == py::Op::shift_right) && b.integer < 0) raise("ValueError", "negative shift count", place);
+  if (!a.is_number() || !b.is_number())
+    raise("TypeError",
+          fmt::format("'{}' is not supported between {} and {}", py::op_text(op), host_type_name(a), host_type_name(b)),
+          place);
+  const auto literal = [](const HostValue& v) {
+    return v.is(Kind::real)      ? Value::of(v.real)
+           : v.is(Kind::boolean) ? Value::boolean(v.integer != 0)
+                                 : Value::of(v.integer);
+  };
+  const bool bits = op == py::Op::bit_and || op == py::Op::bit_or || op == py::Op::bit_xor ||
+                    op == py::Op::shift_left || op == py::Op::shift_right || op == py::Op::mat_mul;
+  if (op == py::Op::mat_mul || (bits && (a.is(Kind::real) || b.is(Kind::real))))
+    raise("TypeError",
+          fmt::format("'{}' is not supported between {} and {}", py::op_text(op), host_type_name(a), host_type_name(b)),
+          place);
+  if ((op == py::Op::shift_left || op == py::Op::shift_right) && b.integer < 0)
+    raise("ValueError", "negative shift count", place);
   const bool zero = b.as_real() == 0 && (op == py::Op::div || op == py::Op::floor_div || op == py::Op::mod);
   const bool zero_power = op == py::Op::pow && a.as_real() == 0 && b.as_real() < 0;
   if (zero || zero_power) raise("ZeroDivisionError", "division by zero", place);

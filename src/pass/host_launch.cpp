@@ -19,12 +19,14 @@ bool is_constexpr(const py::Parameter& p) {
 }
 
 auto find_parameter(const py::Stmt& kernel, std::string_view name) {
-  return std::find_if(kernel.parameters.begin(), kernel.parameters.end(), [name](const py::Parameter& p) { return p.name == name; });
+  return std::find_if(kernel.parameters.begin(), kernel.parameters.end(),
+                      [name](const py::Parameter& p) { return p.name == name; });
 }
 
 // What triton's launcher takes beside the kernel's own parameters.
 bool is_launch_option(std::string_view name) {
-  for (const std::string_view known : {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "waves_per_eu", "matrix_instr_nonkdim", "stream", "warmup"})
+  for (const std::string_view known : {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion",
+                                       "waves_per_eu", "matrix_instr_nonkdim", "stream", "warmup"})
     if (name == known) return true;
   return false;
 }
@@ -34,7 +36,8 @@ bool is_launch_option(std::string_view name) {
 HostValue HostMachine::make_config(HostArgs args, HostKwargs kwargs, py::Place place) {
   HostValue meta = HostValue::sequence(Kind::dict, {});
   if (!args.empty()) meta = args[0];
-  std::int64_t warps = args.size() > 1 ? integer(args[1], place) : 4, stages = args.size() > 2 ? integer(args[2], place) : 3;
+  std::int64_t warps = args.size() > 1 ? integer(args[1], place) : 4,
+               stages = args.size() > 2 ? integer(args[2], place) : 3;
   for (const auto& [k, v] : kwargs) {
     if (k == "kwargs") meta = v;
     if (k == "num_warps") warps = integer(v, place);
@@ -69,21 +72,25 @@ const HostMachine::Decorations& HostMachine::decorations(const HostLauncher& lau
         }
       if (const py::Expr* key = argument_named("key", 1))
         for (const HostValue& k : iterate(eval(*key, frame), d->place)) out.key.push_back(string_of(k, d->place));
-      if (out.configs.empty()) refuse(Code::host, "autotune without configs", d->place, "give configs=[triton.Config({...}, num_warps=4)]");
+      if (out.configs.empty())
+        refuse(Code::host, "autotune without configs", d->place, "give configs=[triton.Config({...}, num_warps=4)]");
     } else if (path == "triton.heuristics") {
       if (const py::Expr* values = argument_named("values", 0)) {
         const HostValue dict = eval(*values, frame);
         if (!dict.is(Kind::dict)) refuse(Code::host, "heuristics needs a dict of functions", d->place);
-        for (std::size_t i = 0; i + 1 < dict.items->values.size(); i += 2) out.heuristics.emplace_back(string_of(dict.items->values[i], d->place), dict.items->values[i + 1]);
+        for (std::size_t i = 0; i + 1 < dict.items->values.size(); i += 2)
+          out.heuristics.emplace_back(string_of(dict.items->values[i], d->place), dict.items->values[i + 1]);
       }
     } else if (path != "triton.jit" && path != "triton.runtime.jit.jit") {
-      refuse(Code::host, fmt::format("decorator '{}' of a kernel", py::print(*d)), place, "kernels are decorated with triton.jit, triton.autotune and triton.heuristics");
+      refuse(Code::host, fmt::format("decorator '{}' of a kernel", py::print(*d)), place,
+             "kernels are decorated with triton.jit, triton.autotune and triton.heuristics");
     }
   }
   return decorations_.emplace(&kernel, std::move(out)).first->second;
 }
 
-LaunchArgument HostMachine::argument(std::string_view name, const HostValue& value, bool constant, py::Place place) const {
+LaunchArgument HostMachine::argument(std::string_view name, const HostValue& value, bool constant,
+                                     py::Place place) const {
   LaunchArgument out;
   out.name = name;
   out.constexpr_ = constant || value.is(Kind::none);
@@ -93,10 +100,21 @@ LaunchArgument HostMachine::argument(std::string_view name, const HostValue& val
     case Kind::boolean: out.scalar.value = value.integer != 0; break;
     case Kind::integer: out.scalar.value = value.integer; break;
     case Kind::real: out.scalar.value = value.real; break;
-    case Kind::string: out.scalar.value = value.text; out.constexpr_ = true; break;
-    case Kind::dtype: out.scalar.value = fmt::format("torch.{}", dtype_row(value.dtype).name); out.constexpr_ = true; break;
-    case Kind::path: out.scalar.value = value.text; out.constexpr_ = true; break;
-    default: refuse(Code::host, fmt::format("argument '{}' of a kernel is a {}", name, host_type_name(value)), place, "kernels take tensors, numbers, bools, None, dtypes and strings");
+    case Kind::string:
+      out.scalar.value = value.text;
+      out.constexpr_ = true;
+      break;
+    case Kind::dtype:
+      out.scalar.value = fmt::format("torch.{}", dtype_row(value.dtype).name);
+      out.constexpr_ = true;
+      break;
+    case Kind::path:
+      out.scalar.value = value.text;
+      out.constexpr_ = true;
+      break;
+    default:
+      refuse(Code::host, fmt::format("argument '{}' of a kernel is a {}", name, host_type_name(value)), place,
+             "kernels take tensors, numbers, bools, None, dtypes and strings");
   }
   return out;
 }
@@ -104,26 +122,33 @@ LaunchArgument HostMachine::argument(std::string_view name, const HostValue& val
 void HostMachine::set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place) {
   const HostValue made = grid.is(Kind::function) || grid.is(Kind::path) ? call(grid, {meta}, {}, place) : grid;
   const std::vector<HostValue> sizes = made.is_integral() ? std::vector<HostValue>{made} : iterate(made, place);
-  if (sizes.empty() || sizes.size() > 3) raise("ValueError", fmt::format("a grid has one to three sizes, not {}", sizes.size()), place);
+  if (sizes.empty() || sizes.size() > 3)
+    raise("ValueError", fmt::format("a grid has one to three sizes, not {}", sizes.size()), place);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (!sizes[i].is_integral()) raise("TypeError", fmt::format("a grid size is a {}; write triton.cdiv or //", host_type_name(sizes[i])), place);
+    if (!sizes[i].is_integral())
+      raise("TypeError", fmt::format("a grid size is a {}; write triton.cdiv or //", host_type_name(sizes[i])), place);
     const std::int64_t n = sizes[i].integer;
     const std::int64_t most = i == 0 ? 2147483647 : 65535;
-    if (n < 0 || n > most) raise("ValueError", fmt::format("grid size {} of dimension {}; at most {}", n, i, most), place);
+    if (n < 0 || n > most)
+      raise("ValueError", fmt::format("grid size {} of dimension {}; at most {}", n, i, most), place);
     variant.grid[i] = n;
   }
 }
 
 HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostKwargs kwargs, py::Place place) {
   constexpr std::size_t kMost = 1000;
-  if (plan_.launches.size() >= kMost) refuse(Code::limit, fmt::format("the wrapper launches more than {} kernels", kMost), place);
+  if (plan_.launches.size() >= kMost)
+    refuse(Code::limit, fmt::format("the wrapper launches more than {} kernels", kMost), place);
   const Decorations& decoration = decorations(launcher, place);
   const py::Stmt& kernel = *launcher.kernel.function;
   Launch out;
   out.kernel = launcher.kernel;
   out.autotune_key = decoration.key;
   out.place = place;
-  if (args.size() > kernel.parameters.size()) raise("TypeError", fmt::format("{} takes {} arguments but {} were given", kernel.name, kernel.parameters.size(), args.size()), place);
+  if (args.size() > kernel.parameters.size())
+    raise("TypeError",
+          fmt::format("{} takes {} arguments but {} were given", kernel.name, kernel.parameters.size(), args.size()),
+          place);
 
   // Every parameter's value, and the dict that grids and heuristics see.
   std::vector<std::optional<HostValue>> values(kernel.parameters.size());
@@ -144,18 +169,23 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
     }
   }
   std::vector<HostValue> configs = decoration.configs;
-  if (configs.empty()) configs.push_back(HostValue::sequence(Kind::config, {HostValue::sequence(Kind::dict, {}), HostValue::of(warps), HostValue::of(stages)}));
+  if (configs.empty())
+    configs.push_back(HostValue::sequence(
+        Kind::config, {HostValue::sequence(Kind::dict, {}), HostValue::of(warps), HostValue::of(stages)}));
   for (const HostValue& config : configs) {
     LaunchVariant variant;
     variant.num_warps = static_cast<int>(integer(config.items->values[1], place));
     variant.num_stages = static_cast<int>(integer(config.items->values[2], place));
-    if (variant.num_warps < 1 || variant.num_warps > 64 || (variant.num_warps & (variant.num_warps - 1)) != 0) raise("ValueError", fmt::format("num_warps is {}; it must be a power of two up to 64", variant.num_warps), place);
+    if (variant.num_warps < 1 || variant.num_warps > 64 || (variant.num_warps & (variant.num_warps - 1)) != 0)
+      raise("ValueError", fmt::format("num_warps is {}; it must be a power of two up to 64", variant.num_warps), place);
     std::vector<std::optional<HostValue>> all = values;
     const auto& meta = config.items->values[0].items->values;
     for (std::size_t i = 0; i + 1 < meta.size(); i += 2) {
       if (is_launch_option(string_of(meta[i], place))) continue;  // as triton: the configuration's own num_warps counts
       const auto p = find_parameter(kernel, meta[i].text);
-      if (p == kernel.parameters.end()) refuse(Code::host, fmt::format("autotune sets '{}', which kernel {} does not have", meta[i].text, kernel.name), place);
+      if (p == kernel.parameters.end())
+        refuse(Code::host, fmt::format("autotune sets '{}', which kernel {} does not have", meta[i].text, kernel.name),
+               place);
       auto& slot = all[static_cast<std::size_t>(p - kernel.parameters.begin())];
       if (slot) raise("ValueError", fmt::format("'{}' is set by autotune and by the call", meta[i].text), place);
       slot = meta[i + 1];
@@ -173,7 +203,8 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
     refresh();
     for (const auto& [name, function] : decoration.heuristics) {
       const auto p = find_parameter(kernel, name);
-      if (p == kernel.parameters.end()) refuse(Code::host, fmt::format("heuristics set '{}', which kernel {} does not have", name, kernel.name), place);
+      if (p == kernel.parameters.end())
+        refuse(Code::host, fmt::format("heuristics set '{}', which kernel {} does not have", name, kernel.name), place);
       const HostValue v = call(function, {seen}, {}, place);
       all[static_cast<std::size_t>(p - kernel.parameters.begin())] = v;
       variant.meta.push_back(argument(name, v, true, place));
@@ -182,7 +213,8 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
     for (std::size_t i = 0; i < all.size(); ++i) {
       const py::Parameter& p = kernel.parameters[i];
       if (all[i]) continue;
-      if (p.default_value == nullptr) raise("TypeError", fmt::format("{} is missing its argument '{}'", kernel.name, p.name), place);
+      if (p.default_value == nullptr)
+        raise("TypeError", fmt::format("{} is missing its argument '{}'", kernel.name, p.name), place);
       all[i] = module_constant(*launcher.module, *p.default_value, p.name, place);
     }
     refresh();
@@ -191,7 +223,8 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const py::Parameter& p = kernel.parameters[i];
-    const bool from_variant = std::any_of(out.variants[0].meta.begin(), out.variants[0].meta.end(), [&](const LaunchArgument& a) { return a.name == p.name; });
+    const bool from_variant = std::any_of(out.variants[0].meta.begin(), out.variants[0].meta.end(),
+                                          [&](const LaunchArgument& a) { return a.name == p.name; });
     if (from_variant) continue;
     if (!values[i]) values[i] = module_constant(*launcher.module, *p.default_value, p.name, place);
     out.arguments.push_back(argument(p.name, *values[i], is_constexpr(p), place));

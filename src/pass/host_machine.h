@@ -1,7 +1,7 @@
-// The machine behind host.h: one evaluation. Split over host_run.cpp (functions, statements), host_eval.cpp (expressions),
-// host_compare.cpp (equality, order, text), host_calls.cpp (Python's functions), host_math.cpp (math, triton and their like),
-// host_containers.cpp and host_strings.cpp (methods), host_tensor.cpp and host_view.cpp (allocations, views) and
-// host_launch.cpp (kernels).
+// The machine behind host.h: one evaluation. Split over host_run.cpp (functions, statements), host_eval.cpp
+// (expressions), host_compare.cpp (equality, order, text), host_calls.cpp (Python's functions), host_math.cpp (math,
+// triton and their like), host_containers.cpp and host_strings.cpp (methods), host_tensor.cpp and host_view.cpp
+// (allocations, views) and host_launch.cpp (kernels).
 #pragma once
 
 #include <functional>
@@ -37,6 +37,8 @@ class HostMachine {
 
   HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place);
   HostValue module_value(const PassModule& module, std::string_view name, py::Place place);
+  // An expression of the module level, evaluated once.
+  HostValue module_constant(const PassModule& owner, const py::Expr& value, std::string_view name, py::Place place);
   BufferId add_input(TensorDesc desc, std::size_t index);
   LaunchPlan take_plan() { return std::move(plan_); }
   // A result's buffers and scalars.
@@ -75,7 +77,6 @@ class HostMachine {
   HostValue default_value(const HostFunction& function, std::size_t parameter, const py::Parameter& p);
   void bind_parameters(const HostFunction& function, HostArgs args, HostKwargs kwargs, Frame& frame, py::Place place);
   HostScope* module_scope(const PassModule& module);
-  HostValue module_constant(const PassModule& owner, const py::Expr& value, std::string_view name, py::Place place);
 
   // ---- expressions (host_eval.cpp)
   HostValue* find_local(std::string_view name, Frame& frame);
@@ -121,15 +122,20 @@ class HostMachine {
   HostValue call_range(const HostArgs& args, py::Place place);
   void sort(std::vector<HostValue>& items, const HostKwargs& kwargs, py::Place place);
   // Functions of math, triton, torch and the like that work on numbers (host_math.cpp).
-  std::optional<HostValue> call_math(std::string_view name, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> call_math(std::string_view name, const HostArgs& args, const HostKwargs& kwargs,
+                                     py::Place place);
   std::optional<HostValue> call_library(const std::string& path, HostArgs& args, HostKwargs& kwargs, py::Place place);
   std::optional<HostValue> call_torch(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
-  HostValue call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs, py::Place place);
+  HostValue call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs,
+                        py::Place place);
   std::optional<HostValue> number_method(const HostValue& object, std::string_view name, py::Place place);
-  std::optional<HostValue> sequence_method(const HostValue& object, std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> sequence_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                           HostKwargs& kwargs, py::Place place);
   std::optional<HostValue> set_method(const HostValue& object, std::string_view name, HostArgs& args, py::Place place);
-  std::optional<HostValue> dict_method(const HostValue& object, std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
-  std::optional<HostValue> string_method(const HostValue& object, std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> dict_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                       HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> string_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                         HostKwargs& kwargs, py::Place place);
   const std::string& string_of(const HostValue& v, py::Place place) const;
   std::vector<HostValue> iterate(const HostValue& v, py::Place place);
   std::int64_t integer(const HostValue& v, py::Place place) const;
@@ -142,12 +148,15 @@ class HostMachine {
   // ---- tensors (host_tensor.cpp)
   HostValue allocate(std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place);
   HostValue tensor_attribute(const HostValue& tensor, std::string_view name, py::Place place);
-  HostValue tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place);
+  HostValue tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs,
+                          py::Place place);
   std::optional<HostValue> view_method(const HostValue& tensor, std::string_view name, HostArgs& args, py::Place place);
   std::optional<HostValue> part_method(const HostValue& tensor, std::string_view name, HostArgs& args, py::Place place);
-  std::optional<HostValue> cast_method(const HostValue& tensor, std::string_view name, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> cast_method(const HostValue& tensor, std::string_view name, const HostArgs& args,
+                                       const HostKwargs& kwargs, py::Place place);
   HostValue tensor_item(const HostValue& tensor, const HostValue& index, py::Place place);
-  HostValue view(BufferId base, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, std::int64_t offset, py::Place place);
+  HostValue view(BufferId base, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, std::int64_t offset,
+                 py::Place place);
   HostValue reshape(BufferId base, std::vector<std::int64_t> sizes, bool may_copy, py::Place place);
   HostValue copy(BufferId base, Dtype dtype, py::Place place);
   HostValue fresh(TensorDesc desc, Fill fill, double value, py::Place place);
@@ -156,7 +165,9 @@ class HostMachine {
   BufferId add_buffer(Buffer buffer);
   void check_size(const TensorDesc& desc, py::Place place) const;
   std::vector<std::int64_t> channels_last_strides(const std::vector<std::int64_t>& sizes, py::Place place) const;
-  const TensorDesc& desc(const HostValue& tensor) const { return plan_.buffers[static_cast<std::size_t>(tensor.buffer)].desc; }
+  const TensorDesc& desc(const HostValue& tensor) const {
+    return plan_.buffers[static_cast<std::size_t>(tensor.buffer)].desc;
+  }
 
   // ---- kernels (host_launch.cpp)
   HostValue launch(const HostLauncher& launcher, HostArgs args, HostKwargs kwargs, py::Place place);
@@ -175,9 +186,9 @@ class HostMachine {
   HostLimits limits_;
   LaunchPlan plan_;
   std::int64_t steps_ = 0;
-  int depth_ = 0;       // of calls
-  int nesting_ = 0;     // of expressions under evaluation
-  const PassModule* current_ = nullptr;  // whose line an error names
+  int depth_ = 0;                                             // of calls
+  int nesting_ = 0;                                           // of expressions under evaluation
+  const PassModule* current_ = nullptr;                       // whose line an error names
   std::unordered_map<const py::Expr*, HostValue> constants_;  // module-level expressions, evaluated once a call
   std::vector<const py::Expr*> evaluating_;
   std::unordered_map<const PassModule*, std::shared_ptr<HostScope>> module_scopes_;  // of modules whose top level runs

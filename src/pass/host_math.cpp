@@ -1,4 +1,5 @@
-// Functions on numbers that a host program may call: math, triton, functools, itertools, operator, and torch's that compute nothing.
+// Functions on numbers that a host program may call: math, triton, functools, itertools, operator, and torch's that
+// compute nothing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,8 +43,10 @@ std::optional<HostValue> dtype_limit(Dtype dtype, std::string_view name) {
 
 std::optional<HostValue> HostMachine::number_method(const HostValue& v, std::string_view name, py::Place) {
   if (v.is_integral()) {
-    const std::uint64_t magnitude = v.integer < 0 ? ~static_cast<std::uint64_t>(v.integer) + 1 : static_cast<std::uint64_t>(v.integer);
-    if (name == "bit_length") return HostValue::of(std::int64_t{64 - (magnitude == 0 ? 64 : __builtin_clzll(magnitude))});
+    const std::uint64_t magnitude =
+        v.integer < 0 ? ~static_cast<std::uint64_t>(v.integer) + 1 : static_cast<std::uint64_t>(v.integer);
+    if (name == "bit_length")
+      return HostValue::of(std::int64_t{64 - (magnitude == 0 ? 64 : __builtin_clzll(magnitude))});
     if (name == "bit_count") return HostValue::of(std::int64_t{__builtin_popcountll(magnitude)});
     if (name == "is_integer") return HostValue::boolean(true);
     if (name == "conjugate") return HostValue::of(v.integer);
@@ -53,7 +56,8 @@ std::optional<HostValue> HostMachine::number_method(const HostValue& v, std::str
   return std::nullopt;
 }
 
-std::optional<HostValue> HostMachine::call_math(std::string_view name, const HostArgs& args, const HostKwargs& kwargs, py::Place place) {
+std::optional<HostValue> HostMachine::call_math(std::string_view name, const HostArgs& args, const HostKwargs& kwargs,
+                                                py::Place place) {
   if (args.empty()) raise("TypeError", fmt::format("math.{}() needs an argument", name), place);
   const auto domain = [&](bool inside) {
     if (!inside) raise("ValueError", "math domain error", place);
@@ -79,18 +83,27 @@ std::optional<HostValue> HostMachine::call_math(std::string_view name, const Hos
   }
   if (name == "gcd" || name == "lcm") {
     std::int64_t total = integer(args[0], place);
-    if (total == std::numeric_limits<std::int64_t>::min()) raise("OverflowError", "an integer does not fit into 64 bits", place);
+    if (total == std::numeric_limits<std::int64_t>::min())
+      raise("OverflowError", "an integer does not fit into 64 bits", place);
     total = std::abs(total);
     for (const HostValue& v : args) {
       const std::int64_t other = integer(v, place);
-      if (other == std::numeric_limits<std::int64_t>::min()) raise("OverflowError", "an integer does not fit into 64 bits", place);
+      if (other == std::numeric_limits<std::int64_t>::min())
+        raise("OverflowError", "an integer does not fit into 64 bits", place);
       const std::int64_t divisor = std::gcd(total, other);
-      if (name == "gcd") total = divisor;
-      else total = divisor == 0 ? 0 : integer(binary(py::Op::mul, HostValue::of(total / divisor), HostValue::of(std::abs(other)), place), place);
+      if (name == "gcd")
+        total = divisor;
+      else
+        total =
+            divisor == 0
+                ? 0
+                : integer(binary(py::Op::mul, HostValue::of(total / divisor), HostValue::of(std::abs(other)), place),
+                          place);
     }
     return HostValue::of(total);
   }
-  if (args[0].is_integral() && (name == "ceil" || name == "floor" || name == "trunc")) return HostValue::of(args[0].integer);
+  if (args[0].is_integral() && (name == "ceil" || name == "floor" || name == "trunc"))
+    return HostValue::of(args[0].integer);
   if (name == "isqrt" || name == "factorial") {
     const std::int64_t n = integer(args[0], place);
     if (n < 0) raise("ValueError", fmt::format("{}() of a negative number", name), place);
@@ -119,9 +132,10 @@ std::optional<HostValue> HostMachine::call_math(std::string_view name, const Hos
   }
   using Function = double (*)(double);
   constexpr std::pair<std::string_view, Function> kFunctions[] = {
-      {"sqrt", std::sqrt}, {"exp", std::exp}, {"expm1", std::expm1}, {"exp2", std::exp2}, {"log1p", std::log1p}, {"sin", std::sin}, {"cos", std::cos}, {"tan", std::tan},
-      {"asin", std::asin}, {"acos", std::acos}, {"atan", std::atan}, {"sinh", std::sinh}, {"cosh", std::cosh}, {"tanh", std::tanh}, {"fabs", std::fabs}, {"erf", std::erf},
-      {"erfc", std::erfc}, {"cbrt", std::cbrt}};
+      {"sqrt", std::sqrt}, {"exp", std::exp},   {"expm1", std::expm1}, {"exp2", std::exp2}, {"log1p", std::log1p},
+      {"sin", std::sin},   {"cos", std::cos},   {"tan", std::tan},     {"asin", std::asin}, {"acos", std::acos},
+      {"atan", std::atan}, {"sinh", std::sinh}, {"cosh", std::cosh},   {"tanh", std::tanh}, {"fabs", std::fabs},
+      {"erf", std::erf},   {"erfc", std::erfc}, {"cbrt", std::cbrt}};
   for (const auto& [known, function] : kFunctions)
     if (name == known) return finite(function(x));
   if (name == "degrees") return HostValue::of(x * (180.0 / 3.141592653589793));
@@ -139,19 +153,23 @@ std::optional<HostValue> HostMachine::call_math(std::string_view name, const Hos
   if (name == "isclose") {
     double relative = 1e-9, absolute = 0;
     for (const auto& [k, v] : kwargs) (k == "rel_tol" ? relative : absolute) = real(v, place);
-    return HostValue::boolean(x == y || std::fabs(x - y) <= std::max(relative * std::max(std::fabs(x), std::fabs(y)), absolute));
+    return HostValue::boolean(x == y ||
+                              std::fabs(x - y) <= std::max(relative * std::max(std::fabs(x), std::fabs(y)), absolute));
   }
   return std::nullopt;
 }
 
-std::optional<HostValue> HostMachine::call_library(const std::string& path, HostArgs& args, HostKwargs& kwargs, py::Place place) {
+std::optional<HostValue> HostMachine::call_library(const std::string& path, HostArgs& args, HostKwargs& kwargs,
+                                                   py::Place place) {
   const auto need = [&](std::size_t least) {
-    if (args.size() < least) raise("TypeError", fmt::format("{}() needs {} argument{}", path, least, least == 1 ? "" : "s"), place);
+    if (args.size() < least)
+      raise("TypeError", fmt::format("{}() needs {} argument{}", path, least, least == 1 ? "" : "s"), place);
   };
   if (path == "triton.cdiv" || path == "triton.language.cdiv") {
     for (const auto& [k, v] : kwargs) args.push_back(v);
     if (args.size() != 2) raise("TypeError", "cdiv takes two integers", place);
-    const HostValue sum = binary(py::Op::sub, binary(py::Op::add, args[0], args[1], place), HostValue::of(std::int64_t{1}), place);
+    const HostValue sum =
+        binary(py::Op::sub, binary(py::Op::add, args[0], args[1], place), HostValue::of(std::int64_t{1}), place);
     return binary(py::Op::floor_div, sum, args[1], place);
   }
   if (path == "triton.next_power_of_2" || path == "triton.language.next_power_of_2") {
@@ -200,7 +218,9 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
     return HostValue::sequence(Kind::list, std::move(out));
   }
   if (path.starts_with("operator.") && args.size() == 2) {
-    constexpr std::pair<std::string_view, py::Op> kOperators[] = {{"mul", py::Op::mul}, {"add", py::Op::add}, {"sub", py::Op::sub}, {"floordiv", py::Op::floor_div}, {"mod", py::Op::mod}, {"truediv", py::Op::div}};
+    constexpr std::pair<std::string_view, py::Op> kOperators[] = {{"mul", py::Op::mul}, {"add", py::Op::add},
+                                                                  {"sub", py::Op::sub}, {"floordiv", py::Op::floor_div},
+                                                                  {"mod", py::Op::mod}, {"truediv", py::Op::div}};
     for (const auto& [name, op] : kOperators)
       if (path.substr(9) == name) return binary(op, args[0], args[1], place);
     if (path == "operator.getitem") return get_item(args[0], args[1], place);
@@ -210,9 +230,11 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
 }
 
 // torch.NAME: allocations, and what only looks at shapes and dtypes. Functions that are views are their methods.
-std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place) {
+std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs& args, HostKwargs& kwargs,
+                                                 py::Place place) {
   if (is_allocation(name)) return allocate(name, std::move(args), std::move(kwargs), place);
-  if (name == "Size") return HostValue::sequence(Kind::tuple, args.empty() ? std::vector<HostValue>{} : iterate(args[0], place));
+  if (name == "Size")
+    return HostValue::sequence(Kind::tuple, args.empty() ? std::vector<HostValue>{} : iterate(args[0], place));
   if (name == "is_tensor") return HostValue::boolean(!args.empty() && args[0].is(Kind::tensor));
   if (name == "device") {
     HostValue v;
@@ -221,7 +243,8 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
     return v;
   }
   if (name == "finfo" || name == "iinfo") {
-    if (args.empty() || !args[0].is(Kind::dtype)) raise("TypeError", fmt::format("torch.{} needs a dtype", name), place);
+    if (args.empty() || !args[0].is(Kind::dtype))
+      raise("TypeError", fmt::format("torch.{} needs a dtype", name), place);
     return args[0];  // its limits are attributes
   }
   if (is_view_function(name) || name == "numel" || name == "is_floating_point") {
@@ -231,7 +254,8 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
         kwargs.erase(it);
         break;
       }
-    if (args.empty() || !args[0].is(Kind::tensor)) raise("TypeError", fmt::format("torch.{} needs a tensor", name), place);
+    if (args.empty() || !args[0].is(Kind::tensor))
+      raise("TypeError", fmt::format("torch.{} needs a tensor", name), place);
     const HostValue tensor = args[0];
     args.erase(args.begin());
     return tensor_method(tensor, name, std::move(args), std::move(kwargs), place);

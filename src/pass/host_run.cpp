@@ -21,15 +21,19 @@ void HostMachine::refuse(Code code, std::string message, py::Place place, std::s
 }
 
 void HostMachine::step(py::Place place) {
-  if (++steps_ > limits_.steps) refuse(Code::limit, fmt::format("the wrapper takes more than {} steps", limits_.steps), place, "is there an endless loop?");
+  if (++steps_ > limits_.steps)
+    refuse(Code::limit, fmt::format("the wrapper takes more than {} steps", limits_.steps), place,
+           "is there an endless loop?");
 }
 
 // ---- functions
 
 HostValue HostMachine::make_function(const py::Stmt* statement, const py::Expr* lambda, Frame& frame) {
   HostFunction f{frame.module, statement, lambda, frame.scope, {}};
-  const std::span<const py::Parameter> parameters = lambda != nullptr ? lambda->parameters().span() : statement->parameters;
-  for (const py::Parameter& p : parameters) f.defaults.push_back(p.default_value != nullptr ? eval(*p.default_value, frame) : HostValue{});
+  const std::span<const py::Parameter> parameters =
+      lambda != nullptr ? lambda->parameters().span() : statement->parameters;
+  for (const py::Parameter& p : parameters)
+    f.defaults.push_back(p.default_value != nullptr ? eval(*p.default_value, frame) : HostValue{});
   captured_.push_back(frame.scope);
   HostValue v;
   v.kind = Kind::function;
@@ -43,29 +47,37 @@ HostValue HostMachine::default_value(const HostFunction& f, std::size_t paramete
 }
 
 HostValue HostMachine::call_function(const HostFunction& f, HostArgs args, HostKwargs kwargs, py::Place place) {
-  if (++depth_ > limits_.depth) refuse(Code::limit, "functions call one another too deeply", place, "a wrapper may not recurse without end");
+  if (++depth_ > limits_.depth)
+    refuse(Code::limit, "functions call one another too deeply", place, "a wrapper may not recurse without end");
   Frame frame;
   frame.module = f.module;
   frame.scope = std::make_shared<HostScope>();
   frame.scope->parent = f.closure;
   bind_parameters(f, std::move(args), std::move(kwargs), frame, place);
   const PassModule* caller = std::exchange(current_, f.module);
-  if (f.lambda != nullptr) frame.result = eval(*f.lambda->items[0], frame);
-  else run(f.statement->body, frame);
+  if (f.lambda != nullptr)
+    frame.result = eval(*f.lambda->items[0], frame);
+  else
+    run(f.statement->body, frame);
   current_ = caller;
   --depth_;
   return std::move(frame.result);
 }
 
-void HostMachine::bind_parameters(const HostFunction& f, HostArgs args, HostKwargs kwargs, Frame& frame, py::Place place) {
-  const std::span<const py::Parameter> parameters = f.lambda != nullptr ? f.lambda->parameters().span() : f.statement->parameters;
+void HostMachine::bind_parameters(const HostFunction& f, HostArgs args, HostKwargs kwargs, Frame& frame,
+                                  py::Place place) {
+  const std::span<const py::Parameter> parameters =
+      f.lambda != nullptr ? f.lambda->parameters().span() : f.statement->parameters;
   const std::string_view name = f.lambda != nullptr ? "lambda" : f.statement->name;
   std::size_t next = 0;
   std::vector<bool> used(kwargs.size(), false);
   for (std::size_t number = 0; number < parameters.size(); ++number) {
     const py::Parameter& p = parameters[number];
     if (p.kind == py::ParameterKind::var_positional) {
-      frame.scope->set(p.name, HostValue::sequence(Kind::tuple, {args.begin() + static_cast<std::ptrdiff_t>(std::min(next, args.size())), args.end()}));
+      frame.scope->set(
+          p.name,
+          HostValue::sequence(Kind::tuple,
+                              {args.begin() + static_cast<std::ptrdiff_t>(std::min(next, args.size())), args.end()}));
       next = args.size();
       continue;
     }
@@ -80,9 +92,12 @@ void HostMachine::bind_parameters(const HostFunction& f, HostArgs args, HostKwar
       frame.scope->set(p.name, HostValue::sequence(Kind::dict, std::move(rest)));
       continue;
     }
-    const auto kw = p.positional_only ? kwargs.end() : std::find_if(kwargs.begin(), kwargs.end(), [&](const auto& k) { return k.first == p.name; });
+    const auto kw = p.positional_only
+                        ? kwargs.end()
+                        : std::find_if(kwargs.begin(), kwargs.end(), [&](const auto& k) { return k.first == p.name; });
     if (!p.keyword_only && next < args.size()) {
-      if (kw != kwargs.end()) raise("TypeError", fmt::format("{}() got several values for argument '{}'", name, p.name), place);
+      if (kw != kwargs.end())
+        raise("TypeError", fmt::format("{}() got several values for argument '{}'", name, p.name), place);
       frame.scope->set(p.name, args[next++]);
     } else if (kw != kwargs.end()) {
       used[static_cast<std::size_t>(kw - kwargs.begin())] = true;
@@ -90,19 +105,27 @@ void HostMachine::bind_parameters(const HostFunction& f, HostArgs args, HostKwar
     } else if (p.default_value != nullptr) {
       frame.scope->set(p.name, default_value(f, number, p));
     } else {
-      raise("TypeError", fmt::format("{}() is missing its argument '{}'; {} given", name, p.name, args.size() + kwargs.size()), place);
+      raise("TypeError",
+            fmt::format("{}() is missing its argument '{}'; {} given", name, p.name, args.size() + kwargs.size()),
+            place);
     }
   }
-  if (next < args.size()) raise("TypeError", fmt::format("{}() takes {} positional argument{} but {} were given", name, next, next == 1 ? "" : "s", args.size()), place);
+  if (next < args.size())
+    raise("TypeError",
+          fmt::format("{}() takes {} positional argument{} but {} were given", name, next, next == 1 ? "" : "s",
+                      args.size()),
+          place);
   for (std::size_t i = 0; i < kwargs.size(); ++i)
     if (!used[i]) raise("TypeError", fmt::format("{}() has no argument '{}'", name, kwargs[i].first), place);
 }
 
 // ---- the module level
 
-HostValue HostMachine::module_constant(const PassModule& owner, const py::Expr& value, std::string_view name, py::Place place) {
+HostValue HostMachine::module_constant(const PassModule& owner, const py::Expr& value, std::string_view name,
+                                       py::Place place) {
   if (const auto it = constants_.find(&value); it != constants_.end()) return it->second;
-  if (std::find(evaluating_.begin(), evaluating_.end(), &value) != evaluating_.end()) raise("NameError", fmt::format("'{}' is defined by itself", name), place);
+  if (std::find(evaluating_.begin(), evaluating_.end(), &value) != evaluating_.end())
+    raise("NameError", fmt::format("'{}' is defined by itself", name), place);
   evaluating_.push_back(&value);
   Frame frame;
   frame.module = &owner;
@@ -115,8 +138,9 @@ HostValue HostMachine::module_constant(const PassModule& owner, const py::Expr& 
   return constants_.emplace(&value, std::move(made)).first->second;
 }
 
-// Where the top level does more than bind names (a loop that fills a list, an item set), its statements run in order, once.
-// One that cannot be evaluated here is left out: what it would have bound fails with its own line when it is used.
+// Where the top level does more than bind names (a loop that fills a list, an item set), its statements run in order,
+// once. One that cannot be evaluated here is left out: what it would have bound fails with its own line when it is
+// used.
 HostScope* HostMachine::module_scope(const PassModule& module) {
   if (!module.top_level_runs) return nullptr;
   auto& scope = module_scopes_[&module];
@@ -179,7 +203,8 @@ HostValue HostMachine::module_value(const PassModule& module, std::string_view n
     case Binding::Kind::expression: {
       if (b->owner != &module && b->owner->top_level_runs) return module_value(*b->owner, b->name, place);
       const HostValue whole = module_constant(*b->owner, *b->value, name, place);
-      return b->unpack == Binding::kWhole ? whole : get_item(whole, HostValue::of(static_cast<std::int64_t>(b->unpack)), place);
+      return b->unpack == Binding::kWhole ? whole
+                                          : get_item(whole, HostValue::of(static_cast<std::int64_t>(b->unpack)), place);
     }
   }
   return {};
@@ -227,10 +252,15 @@ HostMachine::Flow HostMachine::run(const py::Stmt& s, Frame& frame) {
     case K::pass: return Flow::next;
     case K::raise: run_raise(s, frame);
     case K::assert_:
-      if (!truth(eval(*s.value, frame), s.value->place)) raise("AssertionError", s.annotation != nullptr ? text(eval(*s.annotation, frame), false, s.place) : py::print(*s.value), s.place);
+      if (!truth(eval(*s.value, frame), s.value->place))
+        raise("AssertionError",
+              s.annotation != nullptr ? text(eval(*s.annotation, frame), false, s.place) : py::print(*s.value),
+              s.place);
       return Flow::next;
     case K::function: {
-      if (is_kernel(*frame.module, s)) refuse(Code::host, fmt::format("kernel '{}' is defined inside a function", s.name), s.place, "define kernels at module level");
+      if (is_kernel(*frame.module, s))
+        refuse(Code::host, fmt::format("kernel '{}' is defined inside a function", s.name), s.place,
+               "define kernels at module level");
       HostValue v = make_function(&s, nullptr, frame);
       frame.scope->set(s.name, std::move(v));
       return Flow::next;
@@ -267,8 +297,13 @@ HostMachine::Flow HostMachine::run_with(const py::Stmt& s, Frame& frame) {
   for (std::size_t i = 0; i + 1 < s.targets.size(); i += 2) {
     const py::Expr& context = *s.targets[i];
     const HostValue callee = eval(context.kind == py::ExprKind::call ? *context.items[0] : context, frame);
-    const bool known = callee.is(Kind::path) && (callee.text == "torch.no_grad" || callee.text == "torch.inference_mode" || callee.text == "torch.cuda.device" || callee.text == "torch.cuda.device_of" || callee.text == "torch.device" || callee.text == "contextlib.nullcontext");
-    if (!known) refuse(Code::host, "this with statement in a wrapper", s.place, "a wrapper allocates, launches kernels and returns");
+    const bool known =
+        callee.is(Kind::path) && (callee.text == "torch.no_grad" || callee.text == "torch.inference_mode" ||
+                                  callee.text == "torch.cuda.device" || callee.text == "torch.cuda.device_of" ||
+                                  callee.text == "torch.device" || callee.text == "contextlib.nullcontext");
+    if (!known)
+      refuse(Code::host, "this with statement in a wrapper", s.place,
+             "a wrapper allocates, launches kernels and returns");
     if (s.targets[i + 1] != nullptr) assign(*s.targets[i + 1], {}, frame);
   }
   return run(s.body, frame);
@@ -284,9 +319,11 @@ void HostMachine::run_import(const py::Stmt& s, Frame& frame) {
       frame.scope->set(as, v.module != nullptr ? v : HostValue::path(std::string(a.as.empty() ? as : a.name)));
     } else if (const PassModule* file = frame.module->find_file(s, s.name)) {
       if (a.name == "*") refuse(Code::host, "import * inside a function", s.place, "name what is imported");
-      if (file->find(a.name) == nullptr) raise("ImportError", fmt::format("'{}' has no '{}'", file->name, a.name), a.place);
+      if (file->find(a.name) == nullptr)
+        raise("ImportError", fmt::format("'{}' has no '{}'", file->name, a.name), a.place);
       frame.scope->set(as, module_value(*file, a.name, a.place));
-    } else if ((v.module = frame.module->find_file(s, s.name.empty() ? std::string(a.name) : fmt::format("{}.{}", s.name, a.name))) != nullptr) {
+    } else if ((v.module = frame.module->find_file(
+                    s, s.name.empty() ? std::string(a.name) : fmt::format("{}.{}", s.name, a.name))) != nullptr) {
       frame.scope->set(as, v);  // from pass_dir import x
     } else {
       frame.scope->set(as, eval_attribute(HostValue::path(std::string(s.name)), a.name, a.place));
@@ -312,7 +349,8 @@ void HostMachine::run_delete(const py::Stmt& s, Frame& frame) {
       std::erase_if(frame.scope->names, [&](const auto& n) { return n.first == t->text; });
     } else if (t->kind == py::ExprKind::subscript) {
       const HostValue object = eval(*t->items[0], frame);
-      if (!object.is(Kind::list) && !object.is(Kind::dict)) raise("TypeError", fmt::format("items of a {} cannot be deleted", host_type_name(object)), t->place);
+      if (!object.is(Kind::list) && !object.is(Kind::dict))
+        raise("TypeError", fmt::format("items of a {} cannot be deleted", host_type_name(object)), t->place);
       call_method(object, "pop", {eval(*t->items[1], frame)}, {}, t->place);
     }
   }
@@ -322,11 +360,17 @@ namespace {
 
 // Whether `except name` catches an exception of this type.
 bool catches(std::string_view name, std::string_view raised) {
-  constexpr std::pair<std::string_view, std::string_view> kParents[] = {
-      {"KeyError", "LookupError"}, {"IndexError", "LookupError"}, {"ZeroDivisionError", "ArithmeticError"}, {"OverflowError", "ArithmeticError"},
-      {"NotImplementedError", "RuntimeError"}, {"RecursionError", "RuntimeError"}, {"ModuleNotFoundError", "ImportError"}, {"UnboundLocalError", "NameError"}};
+  constexpr std::pair<std::string_view, std::string_view> kParents[] = {{"KeyError", "LookupError"},
+                                                                        {"IndexError", "LookupError"},
+                                                                        {"ZeroDivisionError", "ArithmeticError"},
+                                                                        {"OverflowError", "ArithmeticError"},
+                                                                        {"NotImplementedError", "RuntimeError"},
+                                                                        {"RecursionError", "RuntimeError"},
+                                                                        {"ModuleNotFoundError", "ImportError"},
+                                                                        {"UnboundLocalError", "NameError"}};
   if (name == raised || name == "Exception" || name == "BaseException") return true;
-  return std::any_of(std::begin(kParents), std::end(kParents), [&](const auto& p) { return p.first == raised && p.second == name; });
+  return std::any_of(std::begin(kParents), std::end(kParents),
+                     [&](const auto& p) { return p.first == raised && p.second == name; });
 }
 
 }  // namespace
@@ -352,7 +396,8 @@ HostMachine::Flow HostMachine::run_try(const py::Stmt& s, Frame& frame) {
       const auto fits = [&](const py::Handler& h) {
         if (h.type == nullptr) return true;
         if (h.type->kind != py::ExprKind::tuple) return catches(py::dotted_name(*h.type), raised.type);
-        return std::any_of(h.type->items.begin(), h.type->items.end(), [&](const py::Expr* t) { return catches(py::dotted_name(*t), raised.type); });
+        return std::any_of(h.type->items.begin(), h.type->items.end(),
+                           [&](const py::Expr* t) { return catches(py::dotted_name(*t), raised.type); });
       };
       const auto found = std::find_if(s.handlers.begin(), s.handlers.end(), fits);
       if (found == s.handlers.end()) throw;
@@ -385,28 +430,38 @@ void HostMachine::run_augmented(const py::Stmt& s, Frame& frame) {
     old = eval(t, frame);
   }
   const HostValue operand = eval(*s.value, frame);
-  const bool in_place = (s.op == py::Op::add && old.is(Kind::list)) || (s.op == py::Op::bit_or && (old.is(Kind::dict) || old.is(Kind::set)));
+  const bool in_place = (s.op == py::Op::add && old.is(Kind::list)) ||
+                        (s.op == py::Op::bit_or && (old.is(Kind::dict) || old.is(Kind::set)));
   if (in_place) {  // as Python: the list itself grows
     call_method(old, s.op == py::Op::add ? "extend" : "update", {operand}, {}, s.place);
     return;
   }
   HostValue made = binary(s.op, old, operand, s.place);
-  if (t.kind == py::ExprKind::subscript) set_item(object, index, std::move(made), s.place);
-  else assign(t, std::move(made), frame);
+  if (t.kind == py::ExprKind::subscript)
+    set_item(object, index, std::move(made), s.place);
+  else
+    assign(t, std::move(made), frame);
 }
 
 void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) {
   switch (target.kind) {
     case py::ExprKind::name: {
-      const auto named = [&](const std::vector<std::string_view>& names) { return std::find(names.begin(), names.end(), target.text) != names.end(); };
+      const auto named = [&](const std::vector<std::string_view>& names) {
+        return std::find(names.begin(), names.end(), target.text) != names.end();
+      };
       if (named(frame.globals)) {
-        if (holds_state(value, target.place)) refuse(Code::integrity, fmt::format("global '{}' is written with a tensor or a function", target.text), target.place, "that is a cache between calls");
+        if (holds_state(value, target.place))
+          refuse(Code::integrity, fmt::format("global '{}' is written with a tensor or a function", target.text),
+                 target.place, "that is a cache between calls");
         HostScope* scope = module_scope(*frame.module);
         const Binding* b = frame.module->find(target.text);
         mark_module_level(value, target.place);
-        if (scope != nullptr) scope->set(target.text, std::move(value));
-        else if (b != nullptr && b->value != nullptr && b->unpack == Binding::kWhole) constants_[b->value] = std::move(value);
-        else frame.scope->set(target.text, std::move(value));
+        if (scope != nullptr)
+          scope->set(target.text, std::move(value));
+        else if (b != nullptr && b->value != nullptr && b->unpack == Binding::kWhole)
+          constants_[b->value] = std::move(value);
+        else
+          frame.scope->set(target.text, std::move(value));
         return;
       }
       if (named(frame.nonlocals)) {
@@ -427,23 +482,31 @@ void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) 
     case py::ExprKind::tuple:
     case py::ExprKind::list: return unpack(target, value, frame);
     default:
-      refuse(Code::integrity, fmt::format("assignment to '{}'", py::print(target).substr(0, 80)), target.place, "a wrapper assigns to names and to items of its own lists and dicts");
+      refuse(Code::integrity, fmt::format("assignment to '{}'", py::print(target).substr(0, 80)), target.place,
+             "a wrapper assigns to names and to items of its own lists and dicts");
   }
 }
 
 void HostMachine::unpack(const py::Expr& target, const HostValue& value, Frame& frame) {
   const std::vector<HostValue> items = iterate(value, target.place);
-  const auto star = std::find_if(target.items.begin(), target.items.end(), [](const py::Expr* e) { return e->kind == py::ExprKind::starred; });
+  const auto star = std::find_if(target.items.begin(), target.items.end(),
+                                 [](const py::Expr* e) { return e->kind == py::ExprKind::starred; });
   const std::size_t wanted = target.items.size();
   if (star == target.items.end()) {
-    if (items.size() != wanted) raise("ValueError", fmt::format("{} values to unpack into {} names", items.size(), wanted), target.place);
+    if (items.size() != wanted)
+      raise("ValueError", fmt::format("{} values to unpack into {} names", items.size(), wanted), target.place);
     for (std::size_t i = 0; i < wanted; ++i) assign(*target.items[i], items[i], frame);
     return;
   }
-  if (items.size() + 1 < wanted) raise("ValueError", fmt::format("{} values to unpack into at least {} names", items.size(), wanted - 1), target.place);
+  if (items.size() + 1 < wanted)
+    raise("ValueError", fmt::format("{} values to unpack into at least {} names", items.size(), wanted - 1),
+          target.place);
   const std::size_t before = static_cast<std::size_t>(star - target.items.begin()), extra = items.size() - (wanted - 1);
   for (std::size_t i = 0; i < before; ++i) assign(*target.items[i], items[i], frame);
-  assign(*(*star)->items[0], HostValue::sequence(Kind::list, {items.begin() + static_cast<std::ptrdiff_t>(before), items.begin() + static_cast<std::ptrdiff_t>(before + extra)}), frame);
+  assign(*(*star)->items[0],
+         HostValue::sequence(Kind::list, {items.begin() + static_cast<std::ptrdiff_t>(before),
+                                          items.begin() + static_cast<std::ptrdiff_t>(before + extra)}),
+         frame);
   for (std::size_t i = before + 1; i < wanted; ++i) assign(*target.items[i], items[i - 1 + extra], frame);
 }
 

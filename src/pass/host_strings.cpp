@@ -29,7 +29,8 @@ std::string stripped(std::string_view s, std::string_view of, bool left, bool ri
 
 std::vector<std::string> split_blanks(std::string_view s) {
   std::vector<std::string> out;
-  for (std::size_t at = s.find_first_not_of(kBlanks); at != std::string_view::npos; at = s.find_first_not_of(kBlanks, at)) {
+  for (std::size_t at = s.find_first_not_of(kBlanks); at != std::string_view::npos;
+       at = s.find_first_not_of(kBlanks, at)) {
     const std::size_t end = std::min(s.find_first_of(kBlanks, at), s.size());
     out.emplace_back(s.substr(at, end - at));
     at = end;
@@ -61,8 +62,10 @@ struct FormatSpec {
 FormatSpec read_spec(std::string_view s) {
   FormatSpec out;
   const auto is_align = [](char c) { return c == '<' || c == '>' || c == '=' || c == '^'; };
-  if (s.size() > 1 && is_align(s[1])) out.fill = s[0], out.align = s[1], s.remove_prefix(2);
-  else if (!s.empty() && is_align(s[0])) out.align = s[0], s.remove_prefix(1);
+  if (s.size() > 1 && is_align(s[1]))
+    out.fill = s[0], out.align = s[1], s.remove_prefix(2);
+  else if (!s.empty() && is_align(s[0]))
+    out.align = s[0], s.remove_prefix(1);
   const auto take = [&](std::string_view any) {
     if (s.empty() || any.find(s[0]) == std::string_view::npos) return '\0';
     const char c = s[0];
@@ -114,7 +117,8 @@ std::string padded(const FormatSpec& spec, const std::string& sign, const std::s
 std::string short_exponent(const std::string& s) {
   const std::size_t e = s.find('e');
   std::string mantissa = s.substr(0, e);
-  if (mantissa.find('.') != std::string::npos) mantissa = stripped(stripped(mantissa, "0", false, true), ".", false, true);
+  if (mantissa.find('.') != std::string::npos)
+    mantissa = stripped(stripped(mantissa, "0", false, true), ".", false, true);
   return mantissa + s.substr(e);
 }
 
@@ -123,7 +127,10 @@ std::string short_exponent(const std::string& s) {
 std::string HostMachine::formatted(const HostValue& v, std::string_view text_spec, py::Place place) {
   if (text_spec.empty()) return text(v, false, place);
   const FormatSpec spec = read_spec(text_spec);
-  const auto invalid = [&] { raise("ValueError", fmt::format("invalid format specifier {} for a {}", python_string(text_spec), host_type_name(v)), place); };
+  const auto invalid = [&] {
+    raise("ValueError",
+          fmt::format("invalid format specifier {} for a {}", python_string(text_spec), host_type_name(v)), place);
+  };
   if (!spec.ok) invalid();
   if (!v.is_number()) {
     if ((spec.type != 0 && spec.type != 's') || spec.align == '=') invalid();
@@ -131,14 +138,20 @@ std::string HostMachine::formatted(const HostValue& v, std::string_view text_spe
     if (spec.precision >= 0) body.resize(std::min(body.size(), static_cast<std::size_t>(spec.precision)));
     return padded(spec, "", body, '<');
   }
-  const bool whole = v.is_integral() && (spec.type == 0 || std::string_view("bcdnoxX").find(spec.type) != std::string_view::npos);
-  if (v.is(Kind::boolean) && spec.type == 0) return padded(spec, "", spec.align == '=' && spec.fill == '0' ? "1" : text(v, false, place), '<');
-  if (!whole && (spec.type == 's' || (v.is(Kind::real) && std::string_view("bcdoxX").find(spec.type == 0 ? 'f' : spec.type) != std::string_view::npos))) invalid();
+  const bool whole =
+      v.is_integral() && (spec.type == 0 || std::string_view("bcdnoxX").find(spec.type) != std::string_view::npos);
+  if (v.is(Kind::boolean) && spec.type == 0)
+    return padded(spec, "", spec.align == '=' && spec.fill == '0' ? "1" : text(v, false, place), '<');
+  if (!whole &&
+      (spec.type == 's' || (v.is(Kind::real) && std::string_view("bcdoxX").find(spec.type == 0 ? 'f' : spec.type) !=
+                                                    std::string_view::npos)))
+    invalid();
   const bool negative = whole ? v.integer < 0 : std::signbit(v.as_real());
   std::string sign = negative ? "-" : spec.sign == '-' ? "" : std::string(1, spec.sign), body;
   if (whole) {
     if (spec.precision >= 0) invalid();
-    const std::uint64_t magnitude = v.integer < 0 ? ~static_cast<std::uint64_t>(v.integer) + 1 : static_cast<std::uint64_t>(v.integer);
+    const std::uint64_t magnitude =
+        v.integer < 0 ? ~static_cast<std::uint64_t>(v.integer) + 1 : static_cast<std::uint64_t>(v.integer);
     switch (spec.type) {
       case 'b': body = fmt::format("{:b}", magnitude); break;
       case 'o': body = fmt::format("{:o}", magnitude); break;
@@ -165,8 +178,10 @@ std::string HostMachine::formatted(const HostValue& v, std::string_view text_spe
       } else {
         body = fmt::format("{:.{}g}", x, std::max(precision, 1));
         const bool bare = body.find_first_of(".ein") == std::string::npos;
-        if (bare && x < std::pow(10.0, precision - 1)) body += ".0";
-        else if (bare) body = short_exponent(fmt::format("{:.{}e}", x, std::max(precision - 1, 0)));
+        if (bare && x < std::pow(10.0, precision - 1))
+          body += ".0";
+        else if (bare)
+          body = short_exponent(fmt::format("{:.{}e}", x, std::max(precision - 1, 0)));
       }
       break;
     }
@@ -176,7 +191,8 @@ std::string HostMachine::formatted(const HostValue& v, std::string_view text_spe
 }
 
 // "{} and {name:>4}".format(...)
-std::string HostMachine::format_call(const std::string& s, const HostArgs& args, const HostKwargs& kwargs, py::Place place) {
+std::string HostMachine::format_call(const std::string& s, const HostArgs& args, const HostKwargs& kwargs,
+                                     py::Place place) {
   std::string out;
   std::size_t next = 0;
   for (std::size_t i = 0; i < s.size(); ++i) {
@@ -191,7 +207,8 @@ std::string HostMachine::format_call(const std::string& s, const HostArgs& args,
     const std::size_t end = s.find('}', i);
     if (end == std::string::npos) raise("ValueError", "expected '}' before end of string", place);
     std::string_view field = std::string_view(s).substr(i + 1, end - i - 1), spec;
-    if (const std::size_t colon = field.find(':'); colon != std::string_view::npos) spec = field.substr(colon + 1), field = field.substr(0, colon);
+    if (const std::size_t colon = field.find(':'); colon != std::string_view::npos)
+      spec = field.substr(colon + 1), field = field.substr(0, colon);
     const bool repr = field.ends_with("!r");
     if (repr || field.ends_with("!s")) field.remove_suffix(2);
     const HostValue* value = nullptr;
@@ -233,22 +250,29 @@ std::string HostMachine::format_percent(const std::string& s, const HostValue& v
     std::string spec = s.substr(i + 1, end - i - 1);
     const char type = s[end] == 'i' ? 'd' : s[end];
     const bool as_text = type == 's' || type == 'r';
-    if (spec.starts_with('-')) spec[0] = '<';
-    else if (as_text && !spec.empty()) spec.insert(0, ">");
-    if (as_text) out += formatted(HostValue::string(text(v, type == 'r', place)), spec, place);
-    else if (type == 'd') out += formatted(call_int({v}, place), spec + "d", place);
-    else out += formatted(v, spec + type, place);
+    if (spec.starts_with('-'))
+      spec[0] = '<';
+    else if (as_text && !spec.empty())
+      spec.insert(0, ">");
+    if (as_text)
+      out += formatted(HostValue::string(text(v, type == 'r', place)), spec, place);
+    else if (type == 'd')
+      out += formatted(call_int({v}, place), spec + "d", place);
+    else
+      out += formatted(v, spec + type, place);
     i = end;
   }
   return out;
 }
 
-std::optional<HostValue> HostMachine::string_method(const HostValue& object, std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place) {
+std::optional<HostValue> HostMachine::string_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                                    HostKwargs& kwargs, py::Place place) {
   const std::string& s = object.text;
   step(place);
   steps_ += static_cast<std::int64_t>(s.size() / 64);
   const auto arg = [&](std::size_t i) -> const std::string& {
-    if (i >= args.size()) raise("TypeError", fmt::format("{}() needs {} argument{}", name, i + 1, i == 0 ? "" : "s"), place);
+    if (i >= args.size())
+      raise("TypeError", fmt::format("{}() needs {} argument{}", name, i + 1, i == 0 ? "" : "s"), place);
     return string_of(args[i], place);
   };
   const auto mapped = [&](auto&& f) {
@@ -264,8 +288,11 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
   };
 
   if (name == "startswith" || name == "endswith") {
-    const auto fits = [&](const HostValue& part) { return name == "startswith" ? s.starts_with(string_of(part, place)) : s.ends_with(string_of(part, place)); };
-    if (!args.empty() && args[0].is(Kind::tuple)) return HostValue::boolean(std::any_of(args[0].items->values.begin(), args[0].items->values.end(), fits));
+    const auto fits = [&](const HostValue& part) {
+      return name == "startswith" ? s.starts_with(string_of(part, place)) : s.ends_with(string_of(part, place));
+    };
+    if (!args.empty() && args[0].is(Kind::tuple))
+      return HostValue::boolean(std::any_of(args[0].items->values.begin(), args[0].items->values.end(), fits));
     return arg(0), HostValue::boolean(fits(args[0]));
   }
   if (name == "lower" || name == "casefold") return mapped(to_lower);
@@ -278,7 +305,9 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
       return out;
     });
   }
-  if (name == "strip" || name == "lstrip" || name == "rstrip") return HostValue::string(stripped(s, args.empty() || args[0].is(Kind::none) ? kBlanks : std::string_view(arg(0)), name != "rstrip", name != "lstrip"));
+  if (name == "strip" || name == "lstrip" || name == "rstrip")
+    return HostValue::string(stripped(s, args.empty() || args[0].is(Kind::none) ? kBlanks : std::string_view(arg(0)),
+                                      name != "rstrip", name != "lstrip"));
   if (name == "split" || name == "rsplit") {
     std::int64_t most = args.size() > 1 ? integer(args[1], place) : -1;
     for (const auto& [k, v] : kwargs)
@@ -299,8 +328,14 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
     if (arg(0).empty()) raise("ValueError", "empty separator", place);
     const std::size_t at = name == "partition" ? s.find(arg(0)) : s.rfind(arg(0));
     const bool found = at != std::string::npos;
-    const std::string head = found ? s.substr(0, at) : name == "partition" ? s : "", tail = found ? s.substr(at + arg(0).size()) : name == "partition" ? "" : s;
-    return HostValue::sequence(Kind::tuple, {HostValue::string(head), HostValue::string(found ? arg(0) : ""), HostValue::string(tail)});
+    const std::string head = found                 ? s.substr(0, at)
+                             : name == "partition" ? s
+                                                   : "",
+                      tail = found                 ? s.substr(at + arg(0).size())
+                             : name == "partition" ? ""
+                                                   : s;
+    return HostValue::sequence(
+        Kind::tuple, {HostValue::string(head), HostValue::string(found ? arg(0) : ""), HostValue::string(tail)});
   }
   if (name == "join") {
     if (args.empty()) raise("TypeError", "join() needs an argument", place);
@@ -330,15 +365,19 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
     if (at == std::string::npos && name == "index") raise("ValueError", "substring not found", place);
     return HostValue::of(at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at));
   }
-  if (name == "count") return arg(0).empty() ? HostValue::of(static_cast<std::int64_t>(s.size()) + 1) : HostValue::of(static_cast<std::int64_t>(split_by(s, arg(0), -1, false).size()) - 1);
+  if (name == "count")
+    return arg(0).empty() ? HostValue::of(static_cast<std::int64_t>(s.size()) + 1)
+                          : HostValue::of(static_cast<std::int64_t>(split_by(s, arg(0), -1, false).size()) - 1);
   if (name == "removeprefix") return HostValue::string(s.starts_with(arg(0)) ? s.substr(arg(0).size()) : s);
   if (name == "removesuffix") return HostValue::string(s.ends_with(arg(0)) ? s.substr(0, s.size() - arg(0).size()) : s);
   if (name == "isdigit" || name == "isdecimal" || name == "isnumeric") return all(is_digit);
   if (name == "isalpha") return all([](char c) { return is_lower(to_lower(c)); });
   if (name == "isalnum") return all([](char c) { return is_digit(c) || is_lower(to_lower(c)); });
   if (name == "isspace") return all([](char c) { return kBlanks.find(c) != std::string_view::npos; });
-  if (name == "isupper") return HostValue::boolean(std::any_of(s.begin(), s.end(), is_upper) && std::none_of(s.begin(), s.end(), is_lower));
-  if (name == "islower") return HostValue::boolean(std::any_of(s.begin(), s.end(), is_lower) && std::none_of(s.begin(), s.end(), is_upper));
+  if (name == "isupper")
+    return HostValue::boolean(std::any_of(s.begin(), s.end(), is_upper) && std::none_of(s.begin(), s.end(), is_lower));
+  if (name == "islower")
+    return HostValue::boolean(std::any_of(s.begin(), s.end(), is_lower) && std::none_of(s.begin(), s.end(), is_upper));
   if (name == "ljust" || name == "rjust" || name == "center" || name == "zfill") {
     if (args.empty()) raise("TypeError", fmt::format("{}() needs a width", name), place);
     FormatSpec spec;

@@ -19,7 +19,8 @@ HostValue size_tuple(const std::vector<std::int64_t>& sizes) {
   return HostValue::sequence(Kind::tuple, std::move(out));
 }
 
-// What empty_like gives: the strides themselves where they are a permutation without gaps, else dense ones in the same order.
+// What empty_like gives: the strides themselves where they are a permutation without gaps, else dense ones in the same
+// order.
 std::vector<std::int64_t> preserved_strides(const TensorDesc& d) {
   const std::size_t rank = d.sizes.size();
   std::vector<std::size_t> order(rank);  // innermost first
@@ -50,7 +51,9 @@ std::vector<std::int64_t> preserved_strides(const TensorDesc& d) {
   return kept || d.element_count() == 0 ? d.strides : dense;
 }
 
-bool is_channels_last(const HostValue& format) { return format.is(Kind::path) && (format.text == "torch.channels_last" || format.text == "torch.channels_last_3d"); }
+bool is_channels_last(const HostValue& format) {
+  return format.is(Kind::path) && (format.text == "torch.channels_last" || format.text == "torch.channels_last_3d");
+}
 
 }  // namespace
 
@@ -61,7 +64,9 @@ void HostMachine::check_size(const TensorDesc& d, py::Place place) const {
     const std::int64_t size = d.sizes[i], stride = d.strides[i];
     if (size < 0) raise("RuntimeError", fmt::format("a size of {}", size), place);
     if (stride < 0) raise("RuntimeError", "a negative stride", place);
-    const bool fits = stride <= limits_.elements && (size <= 1 || (elements <= limits_.elements / size && stride <= (limits_.elements - extent) / (size - 1)));
+    const bool fits =
+        stride <= limits_.elements &&
+        (size <= 1 || (elements <= limits_.elements / size && stride <= (limits_.elements - extent) / (size - 1)));
     if (!fits) refuse(Code::limit, fmt::format("a tensor of sizes ({}) is too large", fmt::join(d.sizes, ", ")), place);
     elements *= std::max<std::int64_t>(size, 1);
     extent += std::max<std::int64_t>(size - 1, 0) * stride;
@@ -70,9 +75,11 @@ void HostMachine::check_size(const TensorDesc& d, py::Place place) const {
 
 BufferId HostMachine::add_buffer(Buffer buffer) {
   constexpr std::size_t kMost = 10'000, kDimensions = 64;
-  if (buffer.desc.sizes.size() > kDimensions) refuse(Code::limit, fmt::format("a tensor of more than {} dimensions", kDimensions), buffer.place);
+  if (buffer.desc.sizes.size() > kDimensions)
+    refuse(Code::limit, fmt::format("a tensor of more than {} dimensions", kDimensions), buffer.place);
   check_size(buffer.desc, buffer.place);
-  if (plan_.buffers.size() >= kMost) refuse(Code::limit, fmt::format("the wrapper makes more than {} tensors and views", kMost), buffer.place);
+  if (plan_.buffers.size() >= kMost)
+    refuse(Code::limit, fmt::format("the wrapper makes more than {} tensors and views", kMost), buffer.place);
   plan_.buffers.push_back(std::move(buffer));
   plan_.order.emplace_back(true, plan_.buffers.size() - 1);
   return static_cast<BufferId>(plan_.buffers.size() - 1);
@@ -113,7 +120,8 @@ HostValue HostMachine::copy(BufferId base, Dtype dtype, py::Place place) {
 
 std::int64_t HostMachine::wrap_dim(std::int64_t dim, std::size_t rank, py::Place place) const {
   const auto n = static_cast<std::int64_t>(std::max<std::size_t>(rank, 1));
-  if (dim < -n || dim >= n) raise("IndexError", fmt::format("dimension {} of a tensor with {} dimensions", dim, rank), place);
+  if (dim < -n || dim >= n)
+    raise("IndexError", fmt::format("dimension {} of a tensor with {} dimensions", dim, rank), place);
   return dim < 0 ? dim + n : dim;
 }
 
@@ -127,8 +135,10 @@ std::vector<std::int64_t> HostMachine::sizes_of(const HostArgs& args, std::size_
   return out;
 }
 
-std::vector<std::int64_t> HostMachine::channels_last_strides(const std::vector<std::int64_t>& sizes, py::Place place) const {
-  if (sizes.size() != 4 && sizes.size() != 5) raise("RuntimeError", "channels_last needs four or five dimensions", place);
+std::vector<std::int64_t> HostMachine::channels_last_strides(const std::vector<std::int64_t>& sizes,
+                                                             py::Place place) const {
+  if (sizes.size() != 4 && sizes.size() != 5)
+    raise("RuntimeError", "channels_last needs four or five dimensions", place);
   check_size({sizes, std::vector<std::int64_t>(sizes.size(), 0)}, place);
   std::vector<std::int64_t> strides(sizes.size());
   std::int64_t step_size = 1;
@@ -158,14 +168,18 @@ HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs
   const auto device = take("device");
   const auto format = take("memory_format");
   for (const char* ignored : {"requires_grad", "pin_memory", "layout", "out"})
-    if (const auto v = take(ignored); v && std::string_view(ignored) == "out" && !v->is(Kind::none)) refuse(Code::host, "'out=' of an allocation", place);
+    if (const auto v = take(ignored); v && std::string_view(ignored) == "out" && !v->is(Kind::none))
+      refuse(Code::host, "'out=' of an allocation", place);
   if (device && device->is(Kind::device)) d.device = device->device;
   const bool like = name.ends_with("_like");
   double fill_value = name.starts_with("ones") ? 1.0 : 0.0;
   const Fill fill = name.starts_with("empty") ? Fill::none : Fill::value;
   if (name == "as_tensor") {
     if (args.empty()) raise("TypeError", "as_tensor needs data", place);
-    if (args[0].is(Kind::tensor)) return dtype && dtype->is(Kind::dtype) && dtype->dtype != desc(args[0]).dtype ? copy(args[0].buffer, dtype->dtype, place) : args[0];
+    if (args[0].is(Kind::tensor))
+      return dtype && dtype->is(Kind::dtype) && dtype->dtype != desc(args[0]).dtype
+                 ? copy(args[0].buffer, dtype->dtype, place)
+                 : args[0];
     if (!args[0].is_number()) refuse(Code::host, "as_tensor of a list", place, "torch.full of one number is supported");
     d.dtype = args[0].is(Kind::real) ? Dtype::float32 : args[0].is(Kind::boolean) ? Dtype::boolean : Dtype::int64;
     if (dtype && dtype->is(Kind::dtype)) d.dtype = dtype->dtype;
@@ -195,7 +209,8 @@ HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs
       args.pop_back();
     }
     d.sizes = sizes_of(args, 0, place);
-    if (name == "empty_strided" && d.strides.size() != d.sizes.size()) raise("RuntimeError", "sizes and strides differ in length", place);
+    if (name == "empty_strided" && d.strides.size() != d.sizes.size())
+      raise("RuntimeError", "sizes and strides differ in length", place);
   }
   if (name == "full_like") {
     if (auto v = take("fill_value")) args.push_back(*v);
@@ -203,8 +218,10 @@ HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs
     fill_value = real(args[1], place);
   }
   if (dtype) {
-    if (dtype->is(Kind::dtype)) d.dtype = dtype->dtype;
-    else if (!dtype->is(Kind::none)) raise("TypeError", "dtype must be a torch dtype", place);
+    if (dtype->is(Kind::dtype))
+      d.dtype = dtype->dtype;
+    else if (!dtype->is(Kind::none))
+      raise("TypeError", "dtype must be a torch dtype", place);
   }
   if (!kwargs.empty()) raise("TypeError", fmt::format("torch.{} has no argument '{}'", name, kwargs[0].first), place);
   if (format && format->is(Kind::path) && format->text == "torch.contiguous_format") d.strides.clear();
@@ -229,7 +246,9 @@ HostValue HostMachine::tensor_attribute(const HostValue& tensor, std::string_vie
   if (name == "data") return tensor;
   if (name == "itemsize") return HostValue::of(std::int64_t{dtype_row(d.dtype).size});
   if (name == "nbytes") return HostValue::of(d.element_count() * dtype_row(d.dtype).size);
-  if (name == "T" || name == "mT") return tensor_method(tensor, name == "T" && d.sizes.size() != 2 ? "permute_reversed" : "transpose_last", {}, {}, place);
+  if (name == "T" || name == "mT")
+    return tensor_method(tensor, name == "T" && d.sizes.size() != 2 ? "permute_reversed" : "transpose_last", {}, {},
+                         place);
   HostValue method;
   method.kind = Kind::method;
   method.text = name;
@@ -244,23 +263,45 @@ struct MethodParameters {
   std::string_view method;
   std::array<std::string_view, 3> names;
 };
-constexpr MethodParameters kMethods[] = {{"size", {"dim"}}, {"stride", {"dim"}}, {"transpose", {"dim0", "dim1"}}, {"swapaxes", {"axis0", "axis1"}}, {"permute", {"dims"}}, {"flatten", {"start_dim", "end_dim"}},
-                                         {"unflatten", {"dim", "sizes"}}, {"unsqueeze", {"dim"}}, {"squeeze", {"dim"}}, {"select", {"dim", "index"}}, {"narrow", {"dim", "start", "length"}},
-                                         {"chunk", {"chunks", "dim"}}, {"split", {"split_size", "dim"}}, {"unbind", {"dim"}}, {"reshape", {"shape"}}, {"view", {"size"}}, {"expand", {"size"}},
-                                         {"movedim", {"source", "destination"}}, {"as_strided", {"size", "stride", "storage_offset"}}, {"new_empty", {"size"}}, {"new_zeros", {"size"}},
-                                         {"new_ones", {"size"}}, {"new_full", {"size", "fill_value"}}};
+constexpr MethodParameters kMethods[] = {{"size", {"dim"}},
+                                         {"stride", {"dim"}},
+                                         {"transpose", {"dim0", "dim1"}},
+                                         {"swapaxes", {"axis0", "axis1"}},
+                                         {"permute", {"dims"}},
+                                         {"flatten", {"start_dim", "end_dim"}},
+                                         {"unflatten", {"dim", "sizes"}},
+                                         {"unsqueeze", {"dim"}},
+                                         {"squeeze", {"dim"}},
+                                         {"select", {"dim", "index"}},
+                                         {"narrow", {"dim", "start", "length"}},
+                                         {"chunk", {"chunks", "dim"}},
+                                         {"split", {"split_size", "dim"}},
+                                         {"unbind", {"dim"}},
+                                         {"reshape", {"shape"}},
+                                         {"view", {"size"}},
+                                         {"expand", {"size"}},
+                                         {"movedim", {"source", "destination"}},
+                                         {"as_strided", {"size", "stride", "storage_offset"}},
+                                         {"new_empty", {"size"}},
+                                         {"new_zeros", {"size"}},
+                                         {"new_ones", {"size"}},
+                                         {"new_full", {"size", "fill_value"}}};
 
 }  // namespace
 
-HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place) {
+HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs,
+                                     py::Place place) {
   const TensorDesc d = desc(tensor);
   const std::size_t rank = d.sizes.size();
   for (const MethodParameters& m : kMethods) {
     if (m.method != name) continue;
     for (std::size_t i = 0; i < m.names.size() && !m.names[i].empty(); ++i) {
-      const auto kw = std::find_if(kwargs.begin(), kwargs.end(), [&](const auto& k) { return k.first == m.names[i] || (name == "split" && k.first == "split_size_or_sections"); });
+      const auto kw = std::find_if(kwargs.begin(), kwargs.end(), [&](const auto& k) {
+        return k.first == m.names[i] || (name == "split" && k.first == "split_size_or_sections");
+      });
       if (kw == kwargs.end()) continue;
-      if (i < args.size()) raise("TypeError", fmt::format("{}() got several values for argument '{}'", name, m.names[i]), place);
+      if (i < args.size())
+        raise("TypeError", fmt::format("{}() got several values for argument '{}'", name, m.names[i]), place);
       args.resize(i);  // what was left out is None: its default
       args.push_back(kw->second);
       kwargs.erase(kw);
@@ -283,7 +324,10 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
   }
   if (name == "numel" || name == "nelement") return HostValue::of(d.element_count());
   if (name == "dim" || name == "ndimension") return HostValue::of(static_cast<std::int64_t>(rank));
-  if (name == "is_contiguous") return HostValue::boolean(channels_last ? (rank == 4 || rank == 5) && d.strides == channels_last_strides(d.sizes, place) : d.is_contiguous());
+  if (name == "is_contiguous")
+    return HostValue::boolean(channels_last
+                                  ? (rank == 4 || rank == 5) && d.strides == channels_last_strides(d.sizes, place)
+                                  : d.is_contiguous());
   if (name == "element_size") return HostValue::of(std::int64_t{dtype_row(d.dtype).size});
   if (name == "is_floating_point") return HostValue::boolean(dtype_row(d.dtype).floating);
   if (name == "storage_offset") return HostValue::of(plan_.buffers[static_cast<std::size_t>(tensor.buffer)].offset);
@@ -304,12 +348,16 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
   if (auto v = view_method(tensor, name, args, place)) return *v;
   if (auto v = part_method(tensor, name, args, place)) return *v;
   if (auto v = cast_method(tensor, name, args, kwargs, place)) return *v;
-  if (name == "data_ptr") refuse(Code::policy, "call of '.data_ptr'", place, "a wrapper hands tensors to kernels, never addresses");
+  if (name == "data_ptr")
+    refuse(Code::policy, "call of '.data_ptr'", place, "a wrapper hands tensors to kernels, never addresses");
   refuse(Code::policy, fmt::format("call of '.{}' on a tensor in a wrapper", name), place, allowed_calls_note());
 }
 
-std::optional<HostValue> HostMachine::cast_method(const HostValue& tensor, std::string_view name, const HostArgs& args, const HostKwargs& kwargs, py::Place place) {
-  constexpr std::pair<std::string_view, Dtype> kCasts[] = {{"float", Dtype::float32}, {"half", Dtype::float16}, {"bfloat16", Dtype::bfloat16}, {"double", Dtype::float64}, {"int", Dtype::int32}, {"long", Dtype::int64}, {"bool", Dtype::boolean}};
+std::optional<HostValue> HostMachine::cast_method(const HostValue& tensor, std::string_view name, const HostArgs& args,
+                                                  const HostKwargs& kwargs, py::Place place) {
+  constexpr std::pair<std::string_view, Dtype> kCasts[] = {
+      {"float", Dtype::float32}, {"half", Dtype::float16}, {"bfloat16", Dtype::bfloat16}, {"double", Dtype::float64},
+      {"int", Dtype::int32},     {"long", Dtype::int64},   {"bool", Dtype::boolean}};
   std::optional<Dtype> wanted;
   for (const auto& [cast, dtype] : kCasts)
     if (name == cast) wanted = dtype;
@@ -327,7 +375,9 @@ std::optional<HostValue> HostMachine::cast_method(const HostValue& tensor, std::
   // A copy in another dtype computes: allowed for what the wrapper itself made.
   const Buffer& b = plan_.buffers[static_cast<std::size_t>(tensor.buffer)];
   const Buffer& owner = b.kind == BufferKind::view ? plan_.buffers[static_cast<std::size_t>(b.base)] : b;
-  if (owner.kind == BufferKind::input) refuse(Code::policy, fmt::format("'.{}' converts an input in a wrapper", name), place, "cast in the kernel: tl.load(...).to(tl.float32)");
+  if (owner.kind == BufferKind::input)
+    refuse(Code::policy, fmt::format("'.{}' converts an input in a wrapper", name), place,
+           "cast in the kernel: tl.load(...).to(tl.float32)");
   return copy(tensor.buffer, *wanted, place);
 }
 

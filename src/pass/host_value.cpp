@@ -60,8 +60,10 @@ HostValue* HostScope::find(std::string_view name) {
 }
 
 void HostScope::set(std::string_view name, HostValue value) {
-  if (HostValue* found = find(name)) *found = std::move(value);
-  else names.emplace_back(name, std::move(value));
+  if (HostValue* found = find(name))
+    *found = std::move(value);
+  else
+    names.emplace_back(name, std::move(value));
 }
 
 std::string_view host_type_name(const HostValue& v) {

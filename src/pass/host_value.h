@@ -13,8 +13,8 @@ namespace passnet {
 struct HostValue;
 struct HostScope;
 
-// The items of a list, a tuple or a dict (key, value, key, value). `module_level`: made by a constant of a pass file, so
-// what is stored in it would outlive a call.
+// The items of a list, a tuple or a dict (key, value, key, value). `module_level`: made by a constant of a pass file,
+// so what is stored in it would outlive a call.
 struct HostItems {
   std::vector<HostValue> values;
   bool module_level = false;
@@ -24,8 +24,8 @@ struct HostFunction {
   const PassModule* module = nullptr;
   const py::Stmt* statement = nullptr;  // def, or
   const py::Expr* lambda = nullptr;
-  std::shared_ptr<HostScope> closure;   // null for a module-level function
-  std::vector<HostValue> defaults;      // of a function made in a function: its parameters' default values, in their order
+  std::shared_ptr<HostScope> closure;  // null for a module-level function
+  std::vector<HostValue> defaults;  // of a function made in a function: its parameters' default values, in their order
 };
 
 // A grid bound to a kernel: kernel[grid].
@@ -37,7 +37,19 @@ struct HostLauncher {
 
 struct HostValue {
   enum class Kind : std::uint8_t {
-    none, boolean, integer, real, string, tuple, list, dict, set, tensor, function, kernel, launcher,
+    none,
+    boolean,
+    integer,
+    real,
+    string,
+    tuple,
+    list,
+    dict,
+    set,
+    tensor,
+    function,
+    kernel,
+    launcher,
     path,    // text: "torch.float32", "triton.cdiv", "math", "builtins.len"
     method,  // text: a method's name; items[0]: its object
     dtype,   // dtype

@@ -9,7 +9,8 @@ namespace passnet {
 
 using Kind = HostValue::Kind;
 
-HostValue HostMachine::view(BufferId base, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, std::int64_t offset, py::Place place) {
+HostValue HostMachine::view(BufferId base, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides,
+                            std::int64_t offset, py::Place place) {
   const Buffer& parent = plan_.buffers[static_cast<std::size_t>(base)];
   Buffer b;
   b.kind = BufferKind::view;
@@ -29,18 +30,24 @@ HostValue HostMachine::reshape(BufferId base, std::vector<std::int64_t> sizes, b
   std::int64_t known = 1;
   std::ptrdiff_t open = -1;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == -1 && open < 0) open = static_cast<std::ptrdiff_t>(i);
-    else if (sizes[i] < 0) raise("RuntimeError", "a negative size", place);
-    else if (__builtin_mul_overflow(known, sizes[i], &known)) refuse(Code::limit, "a shape of too many elements", place);
+    if (sizes[i] == -1 && open < 0)
+      open = static_cast<std::ptrdiff_t>(i);
+    else if (sizes[i] < 0)
+      raise("RuntimeError", "a negative size", place);
+    else if (__builtin_mul_overflow(known, sizes[i], &known))
+      refuse(Code::limit, "a shape of too many elements", place);
   }
   if (open >= 0) {
-    if (known == 0 || elements % known != 0) raise("RuntimeError", fmt::format("shape [{}] does not hold {} elements", fmt::join(sizes, ", "), elements), place);
+    if (known == 0 || elements % known != 0)
+      raise("RuntimeError", fmt::format("shape [{}] does not hold {} elements", fmt::join(sizes, ", "), elements),
+            place);
     sizes[static_cast<std::size_t>(open)] = elements / known;
   } else if (known != elements) {
     raise("RuntimeError", fmt::format("shape [{}] does not hold {} elements", fmt::join(sizes, ", "), elements), place);
   }
   if (d.is_contiguous() || elements == 0) return view(base, sizes, contiguous_strides(sizes), 0, place);
-  // Groups of old dimensions that lie densely behind one another can be cut anew; each new size must fit into one group.
+  // Groups of old dimensions that lie densely behind one another can be cut anew; each new size must fit into one
+  // group.
   std::vector<std::int64_t> strides(sizes.size());
   std::size_t next = sizes.size();
   std::int64_t chunk_stride = d.strides.empty() ? 1 : d.strides.back();
@@ -61,20 +68,25 @@ HostValue HostMachine::reshape(BufferId base, std::vector<std::int64_t> sizes, b
     }
   }
   if (fits && next == 0) return view(base, sizes, strides, 0, place);
-  if (!may_copy) raise("RuntimeError", "view size is not compatible with the tensor's strides; use contiguous() first", place);
+  if (!may_copy)
+    raise("RuntimeError", "view size is not compatible with the tensor's strides; use contiguous() first", place);
   const HostValue dense = copy(base, d.dtype, place);
   return view(dense.buffer, sizes, contiguous_strides(sizes), 0, place);
 }
 
-std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::string_view name, HostArgs& args, py::Place place) {
+std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::string_view name, HostArgs& args,
+                                                  py::Place place) {
   const TensorDesc d = desc(tensor);
   const std::size_t rank = d.sizes.size();
-  const auto arg = [&](std::size_t i, std::int64_t otherwise) { return i < args.size() && !args[i].is(Kind::none) ? integer(args[i], place) : otherwise; };
+  const auto arg = [&](std::size_t i, std::int64_t otherwise) {
+    return i < args.size() && !args[i].is(Kind::none) ? integer(args[i], place) : otherwise;
+  };
   const auto need = [&](std::size_t n) {
     if (args.size() < n) raise("TypeError", fmt::format("{}() needs {} argument{}", name, n, n == 1 ? "" : "s"), place);
   };
   if (name == "view" || name == "reshape") {
-    if (args.size() == 1 && args[0].is(Kind::dtype)) refuse(Code::host, "view as another dtype", place, "cast in the kernel");
+    if (args.size() == 1 && args[0].is(Kind::dtype))
+      refuse(Code::host, "view as another dtype", place, "cast in the kernel");
     return reshape(tensor.buffer, sizes_of(args, 0, place), name == "reshape", place);
   }
   if (name == "ravel") return reshape(tensor.buffer, {-1}, true, place);
@@ -83,7 +95,8 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
     if (!args[i].is(Kind::tensor)) raise("TypeError", fmt::format("{}() needs a tensor", name), place);
     return desc(args[i]).sizes;
   };
-  if (name == "view_as" || name == "reshape_as") return reshape(tensor.buffer, shape_of(0), name == "reshape_as", place);
+  if (name == "view_as" || name == "reshape_as")
+    return reshape(tensor.buffer, shape_of(0), name == "reshape_as", place);
   if (name == "flatten") {
     if (rank == 0) return reshape(tensor.buffer, {1}, true, place);
     const std::int64_t begin = wrap_dim(arg(0, 0), rank, place), end = wrap_dim(arg(1, -1), rank, place);
@@ -121,14 +134,16 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
   }
   if (name == "transpose" || name == "swapaxes" || name == "t" || name == "transpose_last") {
     if (rank < 2) {
-      const bool valid = name == "t" || (args.size() == 2 && wrap_dim(arg(0, 0), rank, place) == wrap_dim(arg(1, 0), rank, place));
+      const bool valid =
+          name == "t" || (args.size() == 2 && wrap_dim(arg(0, 0), rank, place) == wrap_dim(arg(1, 0), rank, place));
       if (valid) return view(tensor.buffer, d.sizes, d.strides, 0, place);
       raise("IndexError", "transpose needs two dimensions", place);
     }
     if (name == "transpose" || name == "swapaxes") need(2);
     const bool last = name == "t" || name == "transpose_last";
     if (name == "t" && rank > 2) raise("RuntimeError", "t() of a tensor with more than two dimensions", place);
-    const auto a = static_cast<std::size_t>(last ? rank - 2 : wrap_dim(arg(0, 0), rank, place)), b = static_cast<std::size_t>(last ? rank - 1 : wrap_dim(arg(1, 0), rank, place));
+    const auto a = static_cast<std::size_t>(last ? rank - 2 : wrap_dim(arg(0, 0), rank, place)),
+               b = static_cast<std::size_t>(last ? rank - 1 : wrap_dim(arg(1, 0), rank, place));
     std::vector<std::int64_t> sizes = d.sizes, strides = d.strides;
     std::swap(sizes[a], sizes[b]);
     std::swap(strides[a], strides[b]);
@@ -144,8 +159,10 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
         continue;
       }
       const std::size_t old = i - (sizes.size() - rank);
-      if (sizes[i] == -1 || sizes[i] == d.sizes[old]) sizes[i] = d.sizes[old], strides[i] = d.strides[old];
-      else if (d.sizes[old] != 1) raise("RuntimeError", fmt::format("size {} cannot be expanded to {}", d.sizes[old], sizes[i]), place);
+      if (sizes[i] == -1 || sizes[i] == d.sizes[old])
+        sizes[i] = d.sizes[old], strides[i] = d.strides[old];
+      else if (d.sizes[old] != 1)
+        raise("RuntimeError", fmt::format("size {} cannot be expanded to {}", d.sizes[old], sizes[i]), place);
     }
     return view(tensor.buffer, sizes, strides, 0, place);
   }
@@ -170,7 +187,8 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
   if (name == "movedim" || name == "moveaxis") {
     need(2);
     if (!args[0].is_number()) refuse(Code::host, "movedim of several dimensions", place, "write permute");
-    const auto from = static_cast<std::size_t>(wrap_dim(arg(0, 0), rank, place)), to = static_cast<std::size_t>(wrap_dim(arg(1, 0), rank, place));
+    const auto from = static_cast<std::size_t>(wrap_dim(arg(0, 0), rank, place)),
+               to = static_cast<std::size_t>(wrap_dim(arg(1, 0), rank, place));
     std::vector<std::int64_t> sizes = d.sizes, strides = d.strides;
     for (auto* list : {&sizes, &strides}) {
       if (list->empty()) continue;
@@ -184,24 +202,32 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
 }
 
 // Parts of a tensor: rows, ranges and windows.
-std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::string_view name, HostArgs& args, py::Place place) {
+std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::string_view name, HostArgs& args,
+                                                  py::Place place) {
   const TensorDesc d = desc(tensor);
   const std::size_t rank = d.sizes.size();
-  const auto arg = [&](std::size_t i, std::int64_t otherwise) { return i < args.size() && !args[i].is(Kind::none) ? integer(args[i], place) : otherwise; };
+  const auto arg = [&](std::size_t i, std::int64_t otherwise) {
+    return i < args.size() && !args[i].is(Kind::none) ? integer(args[i], place) : otherwise;
+  };
   const auto need = [&](std::size_t n) {
     if (args.size() < n) raise("TypeError", fmt::format("{}() needs {} argument{}", name, n, n == 1 ? "" : "s"), place);
   };
   if (name == "select" || name == "narrow") {
     need(name == "select" ? 2 : 3);
-    const std::int64_t at = wrap_dim(integer(args[0], place), rank, place), n = rank == 0 ? 1 : d.sizes[static_cast<std::size_t>(at)];
+    const std::int64_t at = wrap_dim(integer(args[0], place), rank, place),
+                       n = rank == 0 ? 1 : d.sizes[static_cast<std::size_t>(at)];
     std::int64_t begin = integer(args[1], place);
     if (name == "narrow") {
       const std::int64_t length = integer(args[2], place);
       if (begin < 0 && begin >= -n) begin += n;
-      if (begin < 0 || length < 0 || begin > n || length > n - begin) raise("RuntimeError", fmt::format("narrow from {} by {} of a size of {}", begin, length, n), place);
+      if (begin < 0 || length < 0 || begin > n || length > n - begin)
+        raise("RuntimeError", fmt::format("narrow from {} by {} of a size of {}", begin, length, n), place);
     }
     std::vector<HostValue> index(static_cast<std::size_t>(at), HostValue::sequence(Kind::slice, {{}, {}, {}}));
-    index.push_back(name == "select" ? args[1] : HostValue::sequence(Kind::slice, {HostValue::of(begin), HostValue::of(begin + integer(args[2], place)), {}}));
+    index.push_back(name == "select"
+                        ? args[1]
+                        : HostValue::sequence(
+                              Kind::slice, {HostValue::of(begin), HostValue::of(begin + integer(args[2], place)), {}}));
     return tensor_item(tensor, HostValue::sequence(Kind::tuple, std::move(index)), place);
   }
   if (name == "chunk" || name == "split" || name == "unbind") {
@@ -218,9 +244,9 @@ std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::
       parts = sizes_of({args[0]}, 0, place);
       std::int64_t total = 0;
       for (const std::int64_t part : parts) total = part < 0 || part > n ? n + 1 : std::min(total + part, n + 1);
-      if (total != n) raise("RuntimeError", fmt::format("split sizes ({}) of a size of {}", fmt::join(parts, ", "), n), place);
-    }
-    else {
+      if (total != n)
+        raise("RuntimeError", fmt::format("split sizes ({}) of a size of {}", fmt::join(parts, ", "), n), place);
+    } else {
       const std::int64_t k = integer(args[0], place);
       if (k <= 0) raise("RuntimeError", "a part of no size", place);
       const std::int64_t size = name == "split" ? k : std::max<std::int64_t>(n / k + (n % k != 0 ? 1 : 0), 1);
@@ -230,7 +256,9 @@ std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::
     std::int64_t begin = 0;
     for (const std::int64_t part : parts) {
       std::vector<HostValue> index(static_cast<std::size_t>(at), HostValue::sequence(Kind::slice, {{}, {}, {}}));
-      index.push_back(unbind ? HostValue::of(begin) : HostValue::sequence(Kind::slice, {HostValue::of(begin), HostValue::of(begin + part), {}}));
+      index.push_back(unbind
+                          ? HostValue::of(begin)
+                          : HostValue::sequence(Kind::slice, {HostValue::of(begin), HostValue::of(begin + part), {}}));
       out.push_back(tensor_item(tensor, HostValue::sequence(Kind::tuple, std::move(index)), place));
       begin += part;
     }
@@ -246,7 +274,8 @@ std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::
     if (sizes.size() != strides.size() || offset < 0) raise("RuntimeError", "as_strided leaves the tensor", place);
     check_size(wanted, place);
     std::int64_t last = offset;
-    for (std::size_t i = 0; i < sizes.size(); ++i) last = std::min(limits_.elements, last) + std::max<std::int64_t>(sizes[i] - 1, 0) * strides[i];
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      last = std::min(limits_.elements, last) + std::max<std::int64_t>(sizes[i] - 1, 0) * strides[i];
     const bool inside = wanted.element_count() == 0 || last < d.element_count();
     if (!d.is_contiguous() || !inside) raise("RuntimeError", "as_strided leaves the tensor", place);
     return view(tensor.buffer, sizes, strides, offset, place);
@@ -286,17 +315,21 @@ HostValue HostMachine::tensor_item(const HostValue& tensor, const HostValue& ind
         return std::clamp<std::int64_t>(b < 0 ? b + n : b, 0, n);
       };
       const auto& part = i.items->values;
-      const std::int64_t begin = bound(part[0], 0), end = bound(part[1], n), by = part[2].is(Kind::none) ? 1 : integer(part[2], place);
+      const std::int64_t begin = bound(part[0], 0), end = bound(part[1], n),
+                         by = part[2].is(Kind::none) ? 1 : integer(part[2], place);
       if (by <= 0) raise("ValueError", "slice step must be positive", place);
       offset += begin * d.strides[at];
       sizes.push_back(end > begin ? (end - begin - 1) / by + 1 : 0);
       strides.push_back(0);
-      if (__builtin_mul_overflow(d.strides[at], by, &strides.back())) refuse(Code::limit, "a slice with too large a step", place);
+      if (__builtin_mul_overflow(d.strides[at], by, &strides.back()))
+        refuse(Code::limit, "a slice with too large a step", place);
       ++at;
       continue;
     }
-    if (!i.is_integral() || i.is(Kind::boolean)) refuse(Code::policy, "a tensor is indexed by values in a wrapper", place, "gather in a kernel");
-    if (i.integer < -n || i.integer >= n) raise("IndexError", fmt::format("index {} of a dimension of size {}", i.integer, n), place);
+    if (!i.is_integral() || i.is(Kind::boolean))
+      refuse(Code::policy, "a tensor is indexed by values in a wrapper", place, "gather in a kernel");
+    if (i.integer < -n || i.integer >= n)
+      raise("IndexError", fmt::format("index {} of a dimension of size {}", i.integer, n), place);
     offset += (i.integer < 0 ? i.integer + n : i.integer) * d.strides[at];
     ++at;
   }

@@ -18,17 +18,23 @@ std::string scalar_text(const Scalar& s) {
 }
 
 std::string argument_text(const LaunchArgument& a) {
-  return fmt::format("{}{}={}", a.name, a.constexpr_ ? "!" : "", a.buffer >= 0 ? fmt::format("b{}", a.buffer) : scalar_text(a.scalar));
+  return fmt::format("{}{}={}", a.name, a.constexpr_ ? "!" : "",
+                     a.buffer >= 0 ? fmt::format("b{}", a.buffer) : scalar_text(a.scalar));
 }
 
 std::string buffer_text(const LaunchPlan& plan, std::size_t id) {
   const Buffer& b = plan.buffers[id];
   const std::string type = fmt::format("{}[{}]", dtype_row(b.desc.dtype).name, fmt::join(b.desc.sizes, ", "));
-  const std::string strides = b.desc.is_contiguous() ? "" : fmt::format(" strides ({})", fmt::join(b.desc.strides, ", "));
+  const std::string strides =
+      b.desc.is_contiguous() ? "" : fmt::format(" strides ({})", fmt::join(b.desc.strides, ", "));
   switch (b.kind) {
     case BufferKind::input: return fmt::format("b{} = input {} {}{}", id, b.input, type, strides);
-    case BufferKind::fresh: return fmt::format("b{} = allocate {}{}{}", id, type, strides, b.fill == Fill::value ? fmt::format(" filled with {}", python_float(b.fill_value)) : "");
-    case BufferKind::view: return fmt::format("b{} = view of b{} {}{}{}", id, b.base, type, strides, b.offset != 0 ? fmt::format(" from {}", b.offset) : "");
+    case BufferKind::fresh:
+      return fmt::format("b{} = allocate {}{}{}", id, type, strides,
+                         b.fill == Fill::value ? fmt::format(" filled with {}", python_float(b.fill_value)) : "");
+    case BufferKind::view:
+      return fmt::format("b{} = view of b{} {}{}{}", id, b.base, type, strides,
+                         b.offset != 0 ? fmt::format(" from {}", b.offset) : "");
     case BufferKind::copy: return fmt::format("b{} = copy of b{} {}{}", id, b.base, type, strides);
   }
   return {};
@@ -41,7 +47,8 @@ std::string launch_text(const Launch& l) {
   for (const LaunchVariant& v : l.variants) {
     std::vector<std::string> meta;
     for (const LaunchArgument& a : v.meta) meta.push_back(argument_text(a));
-    out += fmt::format("{} grid ({}, {}, {}){}{} warps {} stages {}", l.variants.size() > 1 ? "\n  or" : "", v.grid[0], v.grid[1], v.grid[2], meta.empty() ? "" : " ", text_join(meta, ", "), v.num_warps, v.num_stages);
+    out += fmt::format("{} grid ({}, {}, {}){}{} warps {} stages {}", l.variants.size() > 1 ? "\n  or" : "", v.grid[0],
+                       v.grid[1], v.grid[2], meta.empty() ? "" : " ", text_join(meta, ", "), v.num_warps, v.num_stages);
   }
   return out;
 }
@@ -59,7 +66,8 @@ std::string output_text(const PlanOutput& o) {
 
 std::string plan_text(const LaunchPlan& plan) {
   std::string out;
-  for (const auto& [is_buffer, id] : plan.order) out += (is_buffer ? buffer_text(plan, id) : launch_text(plan.launches[id])) + "\n";
+  for (const auto& [is_buffer, id] : plan.order)
+    out += (is_buffer ? buffer_text(plan, id) : launch_text(plan.launches[id])) + "\n";
   return out + "return " + output_text(plan.output) + "\n";
 }
 

@@ -1,5 +1,5 @@
-// What a wrapper does for given shapes, dtypes and scalars, as plain data: buffers, fills, copies and launches in order.
-// The host program is run once to record it; later calls replay it. One format for the CPU and for CUDA.
+// What a wrapper does for given shapes, dtypes and scalars, as plain data: buffers, fills, copies and launches in
+// order. The host program is run once to record it; later calls replay it. One format for the CPU and for CUDA.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ namespace passnet {
 using BufferId = std::int32_t;
 
 enum class BufferKind : std::uint8_t {
-  input,   // argument number `input` of the wrapper
-  fresh,   // allocated; `fill` says with what
-  view,    // of `base`, `offset` elements in
-  copy,    // fresh, filled from `base` element by element in logical order, converted to `desc.dtype`
+  input,  // argument number `input` of the wrapper
+  fresh,  // allocated; `fill` says with what
+  view,   // of `base`, `offset` elements in
+  copy,   // fresh, filled from `base` element by element in logical order, converted to `desc.dtype`
 };
 enum class Fill : std::uint8_t { none, value };
 
@@ -33,7 +33,8 @@ struct Buffer {
 };
 
 struct Scalar {
-  std::variant<std::monostate, bool, std::int64_t, double, std::string> value;  // string: a dtype or a name for constexpr
+  std::variant<std::monostate, bool, std::int64_t, double, std::string>
+      value;  // string: a dtype or a name for constexpr
   bool operator==(const Scalar&) const = default;
 };
 
@@ -75,7 +76,7 @@ struct PlanOutput {
 };
 
 struct LaunchPlan {
-  std::vector<Buffer> buffers;    // in the order they are made; an action refers to those before it
+  std::vector<Buffer> buffers;  // in the order they are made; an action refers to those before it
   std::vector<Launch> launches;
   std::vector<std::pair<bool, std::size_t>> order;  // (true, buffer) or (false, launch): what happens when
   PlanOutput output;

@@ -23,23 +23,33 @@ constexpr const char* kInputOrder = "sorted_input_pass_rule_names.json";
 }
 
 bool is_pass_name(std::string_view name) {
-  return !name.empty() && name.size() < 200 && std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
+  return !name.empty() && name.size() < 200 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
 }
 
 std::vector<std::string> read_order(const std::string& folder, const char* file_name) {
   const std::string file = folder + "/" + file_name;
-  if (!file_exists(file)) refuse(file, "no order file", fmt::format("a pass folder holds {}: a JSON array of the pass files' stems, in the order to apply", file_name));
+  if (!file_exists(file))
+    refuse(
+        file, "no order file",
+        fmt::format("a pass folder holds {}: a JSON array of the pass files' stems, in the order to apply", file_name));
   const std::string text = file_read(file, std::size_t{1} << 20).take();
   const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_array()) refuse(file, "not a JSON array of pass names", "for example [\"FuseReluAdd\", \"FuseSoftmax\"]");
+  if (json.is_discarded() || !json.is_array())
+    refuse(file, "not a JSON array of pass names", "for example [\"FuseReluAdd\", \"FuseSoftmax\"]");
   std::vector<std::string> out;
   for (const auto& item : json) {
-    if (!item.is_string()) refuse(file, "a pass name that is no string", "names are file stems: \"FuseReluAdd\" for FuseReluAdd.py");
+    if (!item.is_string())
+      refuse(file, "a pass name that is no string", "names are file stems: \"FuseReluAdd\" for FuseReluAdd.py");
     std::string name = item.get<std::string>();
     if (name.ends_with(".py")) name.resize(name.size() - 3);
-    if (!is_pass_name(name)) refuse(file, fmt::format("'{}' is no name of a pass file", name.substr(0, 80)), "names are letters, digits, '_' and '-'");
+    if (!is_pass_name(name))
+      refuse(file, fmt::format("'{}' is no name of a pass file", name.substr(0, 80)),
+             "names are letters, digits, '_' and '-'");
     if (std::find(out.begin(), out.end(), name) != out.end()) refuse(file, fmt::format("'{}' is listed twice", name));
-    if (!file_exists(fmt::format("{}/{}.py", folder, name)) && file_name == kOutputOrder) refuse(file, fmt::format("'{}' is listed, but there is no '{}.py'", name, name));
+    if (!file_exists(fmt::format("{}/{}.py", folder, name)) && file_name == kOutputOrder)
+      refuse(file, fmt::format("'{}' is listed, but there is no '{}.py'", name, name));
     out.push_back(std::move(name));
   }
   return out;
@@ -48,7 +58,9 @@ std::vector<std::string> read_order(const std::string& folder, const char* file_
 // A function of the module or imported into it.
 const Binding& required_function(const PassModule& module, std::string_view name) {
   const Binding* b = module.find(name);
-  if (b == nullptr || b->kind != Binding::Kind::function) refuse(module.syntax.file(), fmt::format("no function '{}'", name), "a pass file has pattern, replacement_args and replacement_func");
+  if (b == nullptr || b->kind != Binding::Kind::function)
+    refuse(module.syntax.file(), fmt::format("no function '{}'", name),
+           "a pass file has pattern, replacement_args and replacement_func");
   return *b;
 }
 
@@ -70,7 +82,11 @@ Value to_value(const HostValue& v, const PassModule& module, py::Place place) {
       for (const HostValue& item : v.items->values) items.push_back(to_value(item, module, place));
       return Value::sequence(v.is(Kind::tuple) ? ValueKind::tuple : ValueKind::list, std::move(items));
     }
-    default: fail({Code::pass, module.syntax.where(place), fmt::format("a {} where a tensor, a number or a string is needed", host_type_name(v)), {}});
+    default:
+      fail({Code::pass,
+            module.syntax.where(place),
+            fmt::format("a {} where a tensor, a number or a string is needed", host_type_name(v)),
+            {}});
   }
 }
 
@@ -79,10 +95,21 @@ Graph read_pattern(const PassModule& module, const py::Stmt& function, HostLimit
   for (const auto& [name, b] : module.names) {
     if (b.kind == Binding::Kind::path) scope.set(name, b.path);
     if (b.kind == Binding::Kind::expression && b.unpack == Binding::kWhole)
-      if (std::string path = resolve_path(*b.owner, *b.value); !path.empty() && !dtype_from_name(path)) scope.set(name, std::move(path));  // F = torch.nn.functional
+      if (std::string path = resolve_path(*b.owner, *b.value); !path.empty() && !dtype_from_name(path))
+        scope.set(name, std::move(path));  // F = torch.nn.functional
   }
+  for (const py::Stmt* s : function.body) scope.add(*s);
   BuildOptions options;
   options.skip_self = false;
+  options.inner_imports = true;
+  options.evaluate = [&](const py::Expr& e) -> std::optional<Value> {
+    using Kind = HostValue::Kind;
+    if (!resolve_path(module, e).empty()) return std::nullopt;  // torch.float32 and the like: the builder's
+    const auto v = evaluate_expression(module, e, limits);
+    if (!v || !(v->is_number() || v->is(Kind::string) || v->is(Kind::tuple) || v->is(Kind::list))) return std::nullopt;
+    const auto literal = guarded([&] { return to_value(*v, module, e.place); });  // not a tuple of tensors
+    return literal ? std::optional(*literal) : std::nullopt;
+  };
   options.constant = [&](std::string_view name) -> std::optional<Value> {
     if (module.find(name) == nullptr || module.find(name)->kind != Binding::Kind::expression) return std::nullopt;
     return to_value(evaluate_constant(module, name, limits).take(), module, function.place);
@@ -104,14 +131,23 @@ Pass read_pass(ModuleLoader& loader, const std::string& name, HostLimits limits)
   const HostValue given = call_opaque(*args.owner, *args.statement, placeholders, limits).take();
   const bool many = given.is(HostValue::Kind::tuple) || given.is(HostValue::Kind::list);
   const Value values = to_value(given, *args.owner, args.statement->place);
-  if (many) pass.replacement_args = values.items;
-  else pass.replacement_args.push_back(values);
+  if (many)
+    pass.replacement_args = values.items;
+  else
+    pass.replacement_args.push_back(values);
 
   // A pure evaluation gives the same function every time, if it is a function of the module at all.
   const HostValue wrapper = call_opaque(*func.owner, *func.statement, 0, limits).take();
-  if (!wrapper.is(HostValue::Kind::function) || wrapper.function->statement == nullptr || wrapper.function->closure != nullptr) {
-    const std::string what = wrapper.is(HostValue::Kind::function) ? "a function made anew at each call" : wrapper.is(HostValue::Kind::none) ? "None" : wrapper.is(HostValue::Kind::path) ? fmt::format("'{}'", wrapper.text) : fmt::format("a {}", host_type_name(wrapper));
-    fail({Code::pass, func.owner->syntax.where(func.statement->place), fmt::format("replacement_func returns {}", what), {"return the same module-level function each time: def replacement_func(): return my_wrapper"}});
+  if (!wrapper.is(HostValue::Kind::function) || wrapper.function->statement == nullptr ||
+      wrapper.function->closure != nullptr) {
+    const std::string what = wrapper.is(HostValue::Kind::function) ? "a function made anew at each call"
+                             : wrapper.is(HostValue::Kind::none)   ? "None"
+                             : wrapper.is(HostValue::Kind::path)   ? fmt::format("'{}'", wrapper.text)
+                                                                   : fmt::format("a {}", host_type_name(wrapper));
+    fail({Code::pass,
+          func.owner->syntax.where(func.statement->place),
+          fmt::format("replacement_func returns {}", what),
+          {"return the same module-level function each time: def replacement_func(): return my_wrapper"}});
   }
   pass.wrapper_module = wrapper.function->module;
   pass.wrapper = wrapper.function->statement;
@@ -121,7 +157,8 @@ Pass read_pass(ModuleLoader& loader, const std::string& name, HostLimits limits)
 void check_modules(const ModuleLoader& loader) {
   for (const auto& [name, module] : loader.modules()) {
     const auto violations = check_policy(*module);
-    const auto worst = std::find_if(violations.begin(), violations.end(), [](const PolicyViolation& v) { return v.error.code == Code::integrity; });
+    const auto worst = std::find_if(violations.begin(), violations.end(),
+                                    [](const PolicyViolation& v) { return v.error.code == Code::integrity; });
     if (!violations.empty()) fail((worst != violations.end() ? *worst : violations[0]).error);
   }
 }
@@ -136,12 +173,15 @@ void limit_wrappers(PassFolder& folder, const LoadOptions& options) {
       wrappers.push_back(pass.wrapper);
       return false;
     }
-    folder.dropped.push_back(fmt::format("pass '{}' is over the limit of {} replacement function{}", pass.name, options.replacement_func_limit, options.replacement_func_limit == 1 ? "" : "s"));
+    folder.dropped.push_back(fmt::format("pass '{}' is over the limit of {} replacement function{}", pass.name,
+                                         options.replacement_func_limit,
+                                         options.replacement_func_limit == 1 ? "" : "s"));
     return true;
   });
 }
 
-// The names to apply: the output folder's, or with input passes theirs in the (permuted) order, each overridden by name.
+// The names to apply: the output folder's, or with input passes theirs in the (permuted) order, each overridden by
+// name.
 struct Planned {
   std::string name;
   bool from_output = true;
@@ -155,13 +195,17 @@ std::vector<Planned> planned_order(const std::string& path, const LoadOptions& o
       std::vector<std::string> permuted = read_order(path, kInputOrder), a = input, b = permuted;
       std::sort(a.begin(), a.end());
       std::sort(b.begin(), b.end());
-      if (a != b) refuse(permuted_file, "not a permutation of the input passes' names", fmt::format("they are: {}", text_join(input, ", ")));
+      if (a != b)
+        refuse(permuted_file, "not a permutation of the input passes' names",
+               fmt::format("they are: {}", text_join(input, ", ")));
       input = std::move(permuted);
     }
-    for (const std::string& name : input) out.push_back({name, std::find(output.begin(), output.end(), name) != output.end()});
+    for (const std::string& name : input)
+      out.push_back({name, std::find(output.begin(), output.end(), name) != output.end()});
   }
   for (const std::string& name : output)
-    if (std::none_of(out.begin(), out.end(), [&](const Planned& p) { return p.name == name; })) out.push_back({name, true});
+    if (std::none_of(out.begin(), out.end(), [&](const Planned& p) { return p.name == name; }))
+      out.push_back({name, true});
   return out;
 }
 
@@ -176,7 +220,8 @@ Result<PassFolder> load_pass_folder(const std::string& path, const LoadOptions& 
     std::size_t taken = 0;
     for (const Planned& p : planned_order(path, options)) {
       if (p.from_output && ++taken > options.pattern_limit) {  // not even read
-        out.dropped.push_back(fmt::format("pass '{}' is over the limit of {} pattern{}", p.name, options.pattern_limit, options.pattern_limit == 1 ? "" : "s"));
+        out.dropped.push_back(fmt::format("pass '{}' is over the limit of {} pattern{}", p.name, options.pattern_limit,
+                                          options.pattern_limit == 1 ? "" : "s"));
         continue;
       }
       out.passes.push_back(read_pass(*out.loaders[p.from_output ? 0 : 1], p.name, options.limits));
@@ -223,7 +268,8 @@ PassFolder load_one(std::unique_ptr<ModuleLoader> loader, const std::string& nam
 
 }  // namespace
 
-Result<PassFolder> load_pass_sources(std::map<std::string, std::string> sources, const std::string& name, const LoadOptions& options) {
+Result<PassFolder> load_pass_sources(std::map<std::string, std::string> sources, const std::string& name,
+                                     const LoadOptions& options) {
   return guarded([&] { return load_one(std::make_unique<ModuleLoader>(std::move(sources)), name, options); });
 }
 

@@ -13,28 +13,28 @@
 namespace passnet {
 
 struct Pass {
-  std::string name;  // the file's stem
+  std::string name;    // the file's stem
   bool given = false;  // an input pass: limits of output passes do not count it
   const PassModule* module = nullptr;
-  Graph pattern;                         // of `pattern`, placeholders in its order
-  std::vector<Value> replacement_args;   // a node reference is the pattern's placeholder of that number
+  Graph pattern;                        // of `pattern`, placeholders in its order
+  std::vector<Value> replacement_args;  // a node reference is the pattern's placeholder of that number
   const PassModule* wrapper_module = nullptr;
-  const py::Stmt* wrapper = nullptr;     // the module-level function that replacement_func returns
+  const py::Stmt* wrapper = nullptr;  // the module-level function that replacement_func returns
   std::string wrapper_name() const { return std::string(wrapper->name); }
 };
 
 struct LoadOptions {
-  std::size_t pattern_limit = 100;          // output_pass_pattern_limit
-  std::size_t replacement_func_limit = 1;   // output_pass_replacement_func_limit; 0: none
-  bool open_policy = false;                 // --policy open: calls are not checked at load
-  HostLimits limits = {};                   // of what is evaluated while loading
-  std::string input_folder = {};            // passes given with the task, overridden by output passes of the same name
+  std::size_t pattern_limit = 100;         // output_pass_pattern_limit
+  std::size_t replacement_func_limit = 1;  // output_pass_replacement_func_limit; 0: none
+  bool open_policy = false;                // --policy open: calls are not checked at load
+  HostLimits limits = {};                  // of what is evaluated while loading
+  std::string input_folder = {};           // passes given with the task, overridden by output passes of the same name
 };
 
 struct PassFolder {
   std::string path;
   std::vector<Pass> passes;
-  std::vector<std::string> dropped;  // what was over a limit, one sentence each
+  std::vector<std::string> dropped;                    // what was over a limit, one sentence each
   std::vector<std::unique_ptr<ModuleLoader>> loaders;  // own the syntax trees
 };
 
@@ -42,7 +42,8 @@ Result<PassFolder> load_pass_folder(const std::string& path, const LoadOptions& 
 // The pattern of one pass file alone, constants of its module included.
 Result<Graph> load_pass_pattern(const std::string& path);
 // Files by their stems, of which `name` is the pass.
-Result<PassFolder> load_pass_sources(std::map<std::string, std::string> sources, const std::string& name, const LoadOptions& options = {});
+Result<PassFolder> load_pass_sources(std::map<std::string, std::string> sources, const std::string& name,
+                                     const LoadOptions& options = {});
 // One file as a folder of one pass.
 Result<PassFolder> load_pass_file(const std::string& path, const LoadOptions& options = {});
 

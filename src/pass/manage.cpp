@@ -15,7 +15,8 @@ std::string external_name(Applied& applied, const Pass& pass, std::size_t output
   const std::string base = pass.wrapper_name();
   std::string name = base;
   for (int number = 2;; ++number) {
-    const auto it = std::find_if(applied.externals.begin(), applied.externals.end(), [&](const ExternalFunction& f) { return f.name == name; });
+    const auto it = std::find_if(applied.externals.begin(), applied.externals.end(),
+                                 [&](const ExternalFunction& f) { return f.name == name; });
     if (it == applied.externals.end()) break;
     const Pass& other = *applied.wrappers[static_cast<std::size_t>(it - applied.externals.begin())];
     if (other.wrapper == pass.wrapper && it->outputs == outputs) return name;

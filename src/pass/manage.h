@@ -17,7 +17,7 @@ struct Applied {
   std::vector<AppliedPass> passes;
   // The wrappers that the new graph calls, by the names of the calls; the program is lowered with these.
   std::vector<ExternalFunction> externals;
-  std::vector<const Pass*> wrappers;  // one for each external: where its function is
+  std::vector<const Pass*> wrappers;                   // one for each external: where its function is
   bool changed() const { return !externals.empty(); }  // otherwise: pass_miss
 };
 

@@ -39,7 +39,12 @@ class CandidateList {
 class Search {
  public:
   Search(const Pattern& pattern, const MatchIndex& index, MatchMode mode)
-      : pattern_(pattern), index_(index), mode_(mode), binder_(pattern, index, mode), acyclic_(index), overlap_(index) {}
+      : pattern_(pattern),
+        index_(index),
+        mode_(mode),
+        binder_(pattern, index, mode),
+        acyclic_(index),
+        overlap_(index) {}
 
   MatchResult run() {
     if (!pattern_.problem.message.empty()) return {};
@@ -60,17 +65,20 @@ class Search {
   // What the nodes that this anchor shares with earlier ones are bound to; literals are told apart later.
   std::uint64_t key(const Pattern::Anchor& anchor) const {
     std::uint64_t out = 0;
-    for (const NodeId id : anchor.shared) out = (out + static_cast<std::uint64_t>(binder_.bound(id).node + 2)) * 0x9E3779B97F4A7C15ULL;
+    for (const NodeId id : anchor.shared)
+      out = (out + static_cast<std::uint64_t>(binder_.bound(id).node + 2)) * 0x9E3779B97F4A7C15ULL;
     return out;
   }
 
-  // The candidates that fit an anchor by themselves. With one anchor they are tried as they come, so nothing is tried twice.
+  // The candidates that fit an anchor by themselves. With one anchor they are tried as they come, so nothing is tried
+  // twice.
   void prepare(std::size_t level) {
     const Pattern::Anchor& anchor = pattern_.anchors[level];
     const auto consider = [&](NodeId node) {
       if (gave_up()) return;
       const bool alone = pattern_.anchors.size() == 1;
-      if (alone || (binder_.bind(anchor.node, node) && !filter_contained_alone(binder_, anchor))) levels_[level][alone ? 0 : key(anchor)].add(node);
+      if (alone || (binder_.bind(anchor.node, node) && !filter_contained_alone(binder_, anchor)))
+        levels_[level][alone ? 0 : key(anchor)].add(node);
       binder_.undo({});
     };
     if (pattern_.is_placeholder(anchor.node)) {
@@ -104,13 +112,15 @@ class Search {
   }
 
   bool has_calls(std::size_t level) const {
-    return std::any_of(pattern_.anchors.begin(), pattern_.anchors.begin() + static_cast<std::ptrdiff_t>(level), [&](const Pattern::Anchor& a) { return !pattern_.is_placeholder(a.node); });
+    return std::any_of(pattern_.anchors.begin(), pattern_.anchors.begin() + static_cast<std::ptrdiff_t>(level),
+                       [&](const Pattern::Anchor& a) { return !pattern_.is_placeholder(a.node); });
   }
 
-  // Real patterns stay far below: these stop a hostile one, and outputs that are not connected with too many combinations.
+  // Real patterns stay far below: these stop a hostile one, and outputs that are not connected with too many
+  // combinations.
   bool gave_up() {
-    constexpr std::size_t kMostSteps = 100'000'000;   // one or two seconds
-    constexpr std::size_t kMostJoined = 10'000'000;   // a quarter of a second
+    constexpr std::size_t kMostSteps = 100'000'000;  // one or two seconds
+    constexpr std::size_t kMostJoined = 10'000'000;  // a quarter of a second
     const std::size_t joined = prepared_steps_ > 0 ? binder_.steps() - prepared_steps_ + acyclic_.steps() : 0;
     if (binder_.steps() > kMostSteps || joined > kMostJoined) out_.gave_up = true;
     return out_.gave_up;
@@ -141,6 +151,8 @@ class Search {
 
 }  // namespace
 
-MatchResult find_matches(const Pattern& pattern, const MatchIndex& index, MatchMode mode) { return Search(pattern, index, mode).run(); }
+MatchResult find_matches(const Pattern& pattern, const MatchIndex& index, MatchMode mode) {
+  return Search(pattern, index, mode).run();
+}
 
 }  // namespace passnet

@@ -21,13 +21,16 @@ constexpr std::string_view kPackage = "pass_dir";
 }
 
 // An empty folder is the current one.
-std::string module_file(const std::string& folder, std::string_view name) { return fmt::format("{}{}{}.py", folder, folder.empty() ? "" : "/", name); }
+std::string module_file(const std::string& folder, std::string_view name) {
+  return fmt::format("{}{}{}.py", folder, folder.empty() ? "" : "/", name);
+}
 
-// The name of a folder's file that an import means: "pass_dir.x", ".x" or, as scripts do, a bare "x"; "" for the package itself
-// and for dotted paths elsewhere.
+// The name of a folder's file that an import means: "pass_dir.x", ".x" or, as scripts do, a bare "x"; "" for the
+// package itself and for dotted paths elsewhere.
 std::string stem_of(const py::Stmt& s, std::string_view path) {
   if (s.level > 0) return std::string(path);
-  if (path.starts_with(kPackage) && path.size() > kPackage.size() && path[kPackage.size()] == '.') return std::string(path.substr(kPackage.size() + 1));
+  if (path.starts_with(kPackage) && path.size() > kPackage.size() && path[kPackage.size()] == '.')
+    return std::string(path.substr(kPackage.size() + 1));
   return path.find('.') == std::string_view::npos && path != kPackage ? std::string(path) : std::string();
 }
 
@@ -36,16 +39,24 @@ bool is_package(const py::Stmt& s, std::string_view path) { return s.level > 0 ?
 // The name at the root of x.y[z].
 const py::Expr* root_name(const py::Expr& e) {
   const py::Expr* root = &e;
-  while (root->kind == py::ExprKind::attribute || root->kind == py::ExprKind::subscript || root->kind == py::ExprKind::call) root = root->items[0];
+  while (root->kind == py::ExprKind::attribute || root->kind == py::ExprKind::subscript ||
+         root->kind == py::ExprKind::call)
+    root = root->items[0];
   return root->kind == py::ExprKind::name ? root : nullptr;
 }
 
 [[noreturn]] void refuse_patch(const PassModule& module, const py::Stmt& s) {
-  fail({Code::integrity, module.syntax.where(s.place), "a pass file may not change anything outside itself", {"module-level assignments bind names and items of the file's own tables; attributes and items of others are not assigned"}});
+  fail({Code::integrity,
+        module.syntax.where(s.place),
+        "a pass file may not change anything outside itself",
+        {"module-level assignments bind names and items of the file's own tables; attributes and items of others are "
+         "not assigned"}});
 }
 
 bool is_file_name(std::string_view name) {
-  return !name.empty() && name.size() < 200 && std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
+  return !name.empty() && name.size() < 200 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
 }
 
 }  // namespace
@@ -68,7 +79,8 @@ std::string resolve_path(const PassModule& module, const py::Expr& expr, int dep
     const Binding* b = module.find(expr.text);
     if (b == nullptr) return {};
     if (b->kind == Binding::Kind::path) return b->path;
-    if (b->kind == Binding::Kind::expression && b->unpack == Binding::kWhole && depth < kDeepest) return resolve_path(*b->owner, *b->value, depth + 1);  // NAME = torch.relu
+    if (b->kind == Binding::Kind::expression && b->unpack == Binding::kWhole && depth < kDeepest)
+      return resolve_path(*b->owner, *b->value, depth + 1);  // NAME = torch.relu
     return {};
   }
   if (expr.kind != py::ExprKind::attribute) return {};
@@ -90,7 +102,9 @@ bool is_kernel(const PassModule& module, const py::Stmt& function) {
   return false;
 }
 
-bool ModuleLoader::has_file(const std::string& stem) const { return sources_ ? sources_->contains(stem) : file_exists(module_file(folder_, stem)); }
+bool ModuleLoader::has_file(const std::string& stem) const {
+  return sources_ ? sources_->contains(stem) : file_exists(module_file(folder_, stem));
+}
 
 // The file of the folder that an import means, or "".
 std::string ModuleLoader::local_module(const py::Stmt& s, std::string_view path) const {
@@ -103,11 +117,17 @@ std::string ModuleLoader::local_module(const py::Stmt& s, std::string_view path)
 const PassModule& ModuleLoader::load(const std::string& name) {
   if (const auto it = modules_.find(name); it != modules_.end()) return *it->second;
   constexpr std::size_t kDepth = 32, kCount = 400;
-  if (!is_file_name(name)) fail({Code::pass, {folder_, 0, 0, {}}, fmt::format("'{}' is no name of a pass file", name.substr(0, 80)), {"names are letters, digits, '_' and '-'"}});
-  if (loading_.size() >= kDepth || modules_.size() >= kCount) fail({Code::limit, {folder_, 0, 0, {}}, "too many modules import one another", {}});
+  if (!is_file_name(name))
+    fail({Code::pass,
+          {folder_, 0, 0, {}},
+          fmt::format("'{}' is no name of a pass file", name.substr(0, 80)),
+          {"names are letters, digits, '_' and '-'"}});
+  if (loading_.size() >= kDepth || modules_.size() >= kCount)
+    fail({Code::limit, {folder_, 0, 0, {}}, "too many modules import one another", {}});
   const std::string file = module_file(folder_, name);
   std::string source = sources_ && has_file(name) ? sources_->at(name) : file_read(file, std::size_t{4} << 20).take();
-  auto module = std::make_unique<PassModule>(PassModule{name, py::parse(file, std::move(source)).take(), {}, {}, {}, false, {}});
+  auto module =
+      std::make_unique<PassModule>(PassModule{name, py::parse(file, std::move(source)).take(), {}, {}, {}, false, {}});
   PassModule& kept = *(modules_[name] = std::move(module));
   loading_.push_back(name);
   for (const py::Stmt* s : kept.syntax.body()) bind(kept, *s);
@@ -158,7 +178,8 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
       return;
     case K::if_: {
       // `if __name__ == "__main__":` never runs here; other conditions are not decided at module level.
-      const bool main = s.value->kind == py::ExprKind::compare && s.value->items[0]->kind == py::ExprKind::name && s.value->items[0]->text == "__name__";
+      const bool main = s.value->kind == py::ExprKind::compare && s.value->items[0]->kind == py::ExprKind::name &&
+                        s.value->items[0]->text == "__name__";
       if (main) return;
       for (const py::Stmt* inner : s.body) bind(module, *inner);
       return;
@@ -166,8 +187,12 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
     case K::pass:
     case K::delete_:
     case K::assert_: return;
-    case K::class_: refuse(module, s.place, fmt::format("class '{}' in a pass file", s.name), "write functions: a pass file holds pattern, replacement_args, replacement_func, kernels and helpers");
-    default: refuse(module, s.place, "this statement is not supported at module level of a pass file", "a pass file holds imports, constants, functions and kernels");
+    case K::class_:
+      refuse(module, s.place, fmt::format("class '{}' in a pass file", s.name),
+             "write functions: a pass file holds pattern, replacement_args, replacement_func, kernels and helpers");
+    default:
+      refuse(module, s.place, "this statement is not supported at module level of a pass file",
+             "a pass file holds imports, constants, functions and kernels");
   }
 }
 
@@ -185,7 +210,8 @@ void ModuleLoader::bind_targets(PassModule& module, const py::Stmt& s) {
       module.names[t->text] = b;
     } else if (t->kind == py::ExprKind::tuple || t->kind == py::ExprKind::list) {
       for (std::size_t i = 0; i < t->items.size(); ++i) {
-        if (t->items[i]->kind != py::ExprKind::name) refuse(module, s.place, "a module-level assignment binds names only");
+        if (t->items[i]->kind != py::ExprKind::name)
+          refuse(module, s.place, "a module-level assignment binds names only");
         b.unpack = i;
         b.name = t->items[i]->text;
         module.names[t->items[i]->text] = b;
@@ -193,7 +219,8 @@ void ModuleLoader::bind_targets(PassModule& module, const py::Stmt& s) {
     } else {
       const py::Expr* root = t->kind == py::ExprKind::subscript ? root_name(*t->items[0]) : nullptr;
       const Binding* own = root == nullptr ? nullptr : module.find(root->text);
-      if (own == nullptr || own->kind != Binding::Kind::expression || !resolve_path(module, *t->items[0]).empty()) refuse_patch(module, s);
+      if (own == nullptr || own->kind != Binding::Kind::expression || !resolve_path(module, *t->items[0]).empty())
+        refuse_patch(module, s);
       module.top_level_runs = true;  // TABLE["key"] = value
     }
   }
@@ -211,9 +238,11 @@ void ModuleLoader::load_inner_imports(PassModule& module, std::span<const py::St
     if (s->kind == py::StmtKind::import) {
       for (const py::Alias& a : s->aliases) add(a.name);
     } else if (s->kind == py::StmtKind::import_from) {
-      if (!is_package(*s, s->name)) add(s->name);
+      if (!is_package(*s, s->name))
+        add(s->name);
       else
-        for (const py::Alias& a : s->aliases) add(s->level > 0 ? std::string(a.name) : fmt::format("{}.{}", kPackage, a.name));
+        for (const py::Alias& a : s->aliases)
+          add(s->level > 0 ? std::string(a.name) : fmt::format("{}.{}", kPackage, a.name));
     } else {
       for (const auto& part : {s->body, s->orelse, s->final_body}) load_inner_imports(module, part);
       for (const py::Handler& h : s->handlers) load_inner_imports(module, h.body);
@@ -222,7 +251,9 @@ void ModuleLoader::load_inner_imports(PassModule& module, std::span<const py::St
 }
 
 void ModuleLoader::require_file(const PassModule& module, py::Place place, const std::string& stem) const {
-  if (!is_file_name(stem)) refuse(module, place, fmt::format("'{}' is no file of the pass folder", stem.substr(0, 80)), "names are letters, digits, '_' and '-'");
+  if (!is_file_name(stem))
+    refuse(module, place, fmt::format("'{}' is no file of the pass folder", stem.substr(0, 80)),
+           "names are letters, digits, '_' and '-'");
   if (!has_file(stem)) refuse(module, place, fmt::format("no file '{}.py' in the pass folder", stem));
 }
 
@@ -232,7 +263,8 @@ const PassModule& ModuleLoader::import(const PassModule& module, py::Place place
   if (const auto at = std::find(loading_.begin(), loading_.end(), stem); at != loading_.end()) {
     std::vector<std::string> cycle(at, loading_.end());
     cycle.push_back(stem);
-    refuse(module, place, fmt::format("modules import each other in a cycle: {}", text_join(cycle, " -> ")), "move what both need into a third file");
+    refuse(module, place, fmt::format("modules import each other in a cycle: {}", text_join(cycle, " -> ")),
+           "move what both need into a third file");
   }
   return load(stem);
 }

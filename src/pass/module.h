@@ -24,8 +24,8 @@ struct Binding {
     path,        // something imported: "torch", "triton.language", "math.ceil"
     module,      // a file of the folder
   } kind = Kind::path;
-  const PassModule* owner = nullptr;   // where it is defined
-  std::string_view name;               // its name there
+  const PassModule* owner = nullptr;  // where it is defined
+  std::string_view name;              // its name there
   const py::Stmt* statement = nullptr;
   const py::Expr* value = nullptr;
   std::string path;
@@ -38,7 +38,7 @@ struct PassModule {
   std::string name;  // the file's stem
   py::Module syntax;
   std::unordered_map<std::string_view, Binding> names;
-  std::vector<std::string> star_imports;  // paths outside the folder
+  std::vector<std::string> star_imports;   // paths outside the folder
   std::vector<const py::Stmt*> top_level;  // what would run at import: no imports, definitions or __main__ block
   bool top_level_runs = false;             // whether that does more than bind names: loops, items set, methods called
   std::map<std::string, const PassModule*, std::less<>> files;  // of the folder, that functions import
@@ -76,7 +76,8 @@ class ModuleLoader {
   std::vector<std::string> loading_;
 };
 
-// What an expression stands for outside: "torch.relu" for F.relu, R or T.relu, through imports and module-level names; "" else.
+// What an expression stands for outside: "torch.relu" for F.relu, R or T.relu, through imports and module-level names;
+// "" else.
 std::string resolve_path(const PassModule& module, const py::Expr& expr);
 // Whether a decorator says triton.jit, through whatever alias.
 bool is_kernel(const PassModule& module, const py::Stmt& function);

@@ -12,7 +12,8 @@ namespace passnet {
 namespace {
 
 bool is_function_spelling(std::string_view spelling) {
-  return spelling.starts_with("torch.") && !spelling.starts_with("torch.ops.") && !spelling.starts_with("torch.Tensor.");
+  return spelling.starts_with("torch.") && !spelling.starts_with("torch.ops.") &&
+         !spelling.starts_with("torch.Tensor.");
 }
 
 // The operator behind a node, looked up by the shared name of a function, so that equal objects give equal operators.
@@ -32,7 +33,8 @@ Value default_literal(const py::Expr& e) {
     case py::ExprKind::string: return Value::string(std::string(e.text));
     case py::ExprKind::unary: {
       const Value v = default_literal(*e.items[0]);
-      return v.kind == ValueKind::real ? Value::of(-v.real) : Value::of(-v.integer);  // the rows write no other sign than minus
+      return v.kind == ValueKind::real ? Value::of(-v.real)
+                                       : Value::of(-v.integer);  // the rows write no other sign than minus
     }
     case py::ExprKind::tuple:
     case py::ExprKind::list: {
@@ -47,7 +49,8 @@ Value default_literal(const py::Expr& e) {
 // A call's arguments in the order of a row's parameters; nullopt where they do not fit.
 std::optional<std::vector<Value>> bind_row(const OpRow& row, const Node& node) {
   std::vector<Value> out;
-  std::size_t next = node.target == "getattr" ? node.args.size() : 0, used = 0;  // an attribute's name is part of its spelling
+  std::size_t next = node.target == "getattr" ? node.args.size() : 0,
+              used = 0;  // an attribute's name is part of its spelling
   for (const py::Parameter& p : row.function->parameters) {
     if (p.kind == py::ParameterKind::var_keyword) return std::nullopt;
     if (p.kind == py::ParameterKind::var_positional) {
@@ -57,7 +60,8 @@ std::optional<std::vector<Value>> bind_row(const OpRow& row, const Node& node) {
       out.push_back(Value::sequence(ValueKind::tuple, std::move(rest)));
       continue;
     }
-    const auto keyword = std::find_if(node.kwargs.begin(), node.kwargs.end(), [&](const Kwarg& k) { return k.name == p.name; });
+    const auto keyword =
+        std::find_if(node.kwargs.begin(), node.kwargs.end(), [&](const Kwarg& k) { return k.name == p.name; });
     if (!p.keyword_only && next < node.args.size()) {
       if (keyword != node.kwargs.end()) return std::nullopt;
       out.push_back(node.args[next++]);
@@ -87,12 +91,17 @@ std::optional<std::vector<Value>> bind_aten(const AtenRow& row, const Node& node
   return bind_schema(aten_schema(row), {node.args, node.kwargs}, spelled, any_types(node), nullptr);
 }
 
-// One number for a list of equal ones: `stride=1` beside `stride=(1, 1)`. A placeholder is left to bind what is written.
+// One number for a list of equal ones: `stride=1` beside `stride=(1, 1)`. A placeholder is left to bind what is
+// written.
 void spread_number(const Param& param, Value& a, Value& b) {
   if (!param.type.list) return;
-  const auto spread = [](Value& number, const Value& list) { number = Value::sequence(list.kind, std::vector<Value>(list.items.size(), number)); };
-  if (a.is_number() && b.is_sequence()) spread(a, b);
-  else if (b.is_number() && a.is_sequence()) spread(b, a);
+  const auto spread = [](Value& number, const Value& list) {
+    number = Value::sequence(list.kind, std::vector<Value>(list.items.size(), number));
+  };
+  if (a.is_number() && b.is_sequence())
+    spread(a, b);
+  else if (b.is_number() && a.is_sequence())
+    spread(b, a);
 }
 
 void keep(std::vector<Value> pattern, std::vector<Value> graph, ValueStore& store, ArgumentPairs& out) {
@@ -103,7 +112,8 @@ void keep(std::vector<Value> pattern, std::vector<Value> graph, ValueStore& stor
 }
 
 // One overload to which both calls bind.
-bool align_overloads(std::span<const AtenRow* const> overloads, Spelled spelled, const Node& pattern, const Node& graph, ValueStore& store, ArgumentPairs& out) {
+bool align_overloads(std::span<const AtenRow* const> overloads, Spelled spelled, const Node& pattern, const Node& graph,
+                     ValueStore& store, ArgumentPairs& out) {
   for (const AtenRow* row : overloads) {
     auto p = bind_aten(*row, pattern, spelled);
     if (!p) continue;
@@ -121,7 +131,8 @@ bool align_operator(const Node& pattern, const Node& graph, ValueStore& store, A
   if (!op) return false;
   if (op.row == nullptr) return align_overloads(op.overloads, op.spelled, pattern, graph, store, out);
   const auto& parameters = op.row->function->parameters;
-  const bool open = std::any_of(parameters.begin(), parameters.end(), [](const py::Parameter& p) { return p.kind != py::ParameterKind::normal; });
+  const bool open = std::any_of(parameters.begin(), parameters.end(),
+                                [](const py::Parameter& p) { return p.kind != py::ParameterKind::normal; });
   if (open && pattern.kind == NodeKind::call_method) {  // x.to(*args): ATen's overloads name what the row leaves open
     std::vector<const AtenRow*> overloads;
     for (const AtenRow& row : aten_find(pattern.target)) overloads.push_back(&row);
@@ -139,14 +150,21 @@ std::vector<Value> fill_schema(const Schema& schema, const Node& node) {
   std::vector<Value> out;
   for (std::size_t i = 0; i < schema.params.size(); ++i) {
     const Param& p = schema.params[i];
-    const auto keyword = std::find_if(node.kwargs.begin(), node.kwargs.end(), [&](const Kwarg& k) { return k.name == p.name; });
-    if (keyword != node.kwargs.end()) out.push_back(keyword->value);
-    else if (!p.keyword_only && i < node.args.size()) out.push_back(node.args[i]);
-    else if (!p.default_value) out.push_back(Value::none());
+    const auto keyword =
+        std::find_if(node.kwargs.begin(), node.kwargs.end(), [&](const Kwarg& k) { return k.name == p.name; });
+    if (keyword != node.kwargs.end())
+      out.push_back(keyword->value);
+    else if (!p.keyword_only && i < node.args.size())
+      out.push_back(node.args[i]);
+    else if (!p.default_value)
+      out.push_back(Value::none());
     else if (p.type.list && p.type.list_size > 0 && p.default_value->is_number())
-      out.push_back(Value::sequence(ValueKind::list, std::vector<Value>(static_cast<std::size_t>(p.type.list_size), *p.default_value)));
-    else if (p.default_value->kind == ValueKind::constant && p.default_value->text == "torch.Mean") out.push_back(Value::of(std::int64_t{1}));
-    else out.push_back(*p.default_value);
+      out.push_back(Value::sequence(ValueKind::list,
+                                    std::vector<Value>(static_cast<std::size_t>(p.type.list_size), *p.default_value)));
+    else if (p.default_value->kind == ValueKind::constant && p.default_value->text == "torch.Mean")
+      out.push_back(Value::of(std::int64_t{1}));
+    else
+      out.push_back(*p.default_value);
   }
   return out;
 }
@@ -159,7 +177,8 @@ Target target_normal(const Node& node) {
   const OpTarget& op = find_operator(node);
   if (op.row != nullptr) {
     const auto& spellings = op.row->spellings;
-    const auto first = std::find_if(spellings.begin(), spellings.end(), [](const std::string& s) { return is_function_spelling(s); });
+    const auto first =
+        std::find_if(spellings.begin(), spellings.end(), [](const std::string& s) { return is_function_spelling(s); });
     if (first == spellings.end()) return out;
     out.name = same_function(*first);
   } else if (op && op.spelled == Spelled::function) {

@@ -15,8 +15,8 @@ enum class MatchMode : std::uint8_t { strict, normal };
 
 struct AtenRow;
 
-// The target among the spellings of one row: torch._C._nn.pad is torch.nn.functional.pad. Functions only: a method, an operator and
-// torch.ops.aten keep what is written.
+// The target among the spellings of one row: torch._C._nn.pad is torch.nn.functional.pad. Functions only: a method, an
+// operator and torch.ops.aten keep what is written.
 Target target_normal(const Node& node);
 
 // torch.ops.aten.NAME.OVERLOAD; with `packet`, torch.ops.aten.NAME means its default overload.

@@ -15,7 +15,8 @@ namespace passnet {
 
 UserTable::UserTable(const Graph& graph) : first_(graph.nodes.size() + 1, 0) {
   const auto count = static_cast<NodeId>(graph.nodes.size());
-  std::vector<NodeId> last(graph.nodes.size(), -1);  // the last user seen: a node that is used twice by one user counts once
+  std::vector<NodeId> last(graph.nodes.size(),
+                           -1);  // the last user seen: a node that is used twice by one user counts once
   const auto each = [&](const auto& visit) {
     std::fill(last.begin(), last.end(), -1);
     for (NodeId user = 0; user < count; ++user)
@@ -42,11 +43,28 @@ bool node_is_impure(const Node& node) {
   if (node.kind == NodeKind::placeholder || node.kind == NodeKind::output) return true;
   if (node.kind != NodeKind::call_function) return false;
   constexpr std::string_view kImpure[] = {
-      "operator.setitem", "_assert", "_assert_async",                                                                               // checks
-      "torch._C._set_grad_enabled", "torch.amp._enter_autocast", "torch.amp._exit_autocast",                                        // modes
-      "torch.ops.aten._assert_scalar.default", "torch.ops.aten._assert_async.msg", "torch.ops.aten._assert_tensor_metadata.default",  //
-      "torch.ops.aten.sym_constrain_range.default", "torch.ops.aten.sym_constrain_range_for_size.default",                          //
-      "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal", "poisson", "bernoulli", "multinomial",
+      "operator.setitem",
+      "_assert",
+      "_assert_async",  // checks
+      "torch._C._set_grad_enabled",
+      "torch.amp._enter_autocast",
+      "torch.amp._exit_autocast",  // modes
+      "torch.ops.aten._assert_scalar.default",
+      "torch.ops.aten._assert_async.msg",
+      "torch.ops.aten._assert_tensor_metadata.default",  //
+      "torch.ops.aten.sym_constrain_range.default",
+      "torch.ops.aten.sym_constrain_range_for_size.default",  //
+      "rand",
+      "randn",
+      "randint",
+      "randperm",
+      "rand_like",
+      "randn_like",
+      "randint_like",
+      "normal",
+      "poisson",
+      "bernoulli",
+      "multinomial",
   };
   const std::string_view name = same_function(node.target);
   if (std::find(std::begin(kImpure), std::end(kImpure), name) != std::end(kImpure)) return true;
@@ -58,7 +76,8 @@ namespace {
 
 // What `from` reaches, depth first, itself first; nodes that `seen` holds are not entered, but handed to `met`.
 template <class F>
-std::vector<NodeId> reach(const Graph& graph, NodeId from, std::vector<bool>& here, const std::vector<bool>& seen, const F& met) {
+std::vector<NodeId> reach(const Graph& graph, NodeId from, std::vector<bool>& here, const std::vector<bool>& seen,
+                          const F& met) {
   std::vector<NodeId> out, stack{from};
   while (!stack.empty()) {
     const NodeId id = stack.back();
@@ -84,12 +103,18 @@ PatternProblem find_problem(const Pattern& p, const std::vector<bool>& reached) 
       return {fmt::format("'{}' is computed and never used", name(id)), "return the value or remove the statement", id};
   }
   const NodeId output = static_cast<NodeId>(p.graph.nodes.size()) - 1;
-  if (p.returning.empty()) return {"the pattern returns no value of the graph", "return the values that the wrapper computes", output};
-  if (p.anchors.empty()) return {"no returned value ends the pattern", "return a value that no other statement of the pattern uses", output};
+  if (p.returning.empty())
+    return {"the pattern returns no value of the graph", "return the values that the wrapper computes", output};
+  if (p.anchors.empty())
+    return {"no returned value ends the pattern", "return a value that no other statement of the pattern uses", output};
   for (const NodeId id : p.placeholders)
-    if (!reached[id]) return {fmt::format("parameter '{}' is not used by what the pattern returns", name(id)), "remove it from pattern and replacement_args", id};
+    if (!reached[id])
+      return {fmt::format("parameter '{}' is not used by what the pattern returns", name(id)),
+              "remove it from pattern and replacement_args", id};
   for (const NodeId id : p.returning)
-    if (!reached[id]) return {fmt::format("'{}' is only used by a statement without a result", name(id)), "return a value computed from it", id};
+    if (!reached[id])
+      return {fmt::format("'{}' is only used by a statement without a result", name(id)),
+              "return a value computed from it", id};
   return {};
 }
 
@@ -108,7 +133,8 @@ Pattern::Pattern(Graph from) : graph(std::move(from)), users(graph), is_returnin
   });
   constexpr std::size_t kWorkLimit = 50'000'000;  // every anchor's cone is walked
   if (returning.size() * graph.nodes.size() > kWorkLimit) {
-    problem = {fmt::format("a pattern of {} nodes and {} outputs is too large", graph.nodes.size(), returning.size()), "split the pass", -1};
+    problem = {fmt::format("a pattern of {} nodes and {} outputs is too large", graph.nodes.size(), returning.size()),
+               "split the pass", -1};
     return;
   }
   std::vector<bool> reached(graph.nodes.size(), false);
@@ -136,7 +162,11 @@ Result<Pattern> read_pattern(std::string file, std::string source) {
       scope.add(*s);
       if (s->kind == py::StmtKind::function && s->name == "pattern") function = s;
     }
-    if (function == nullptr) fail({Code::name, {module.file(), 0, 0, {}}, "no function 'pattern'", {"a pass file defines pattern, replacement_args and replacement_func"}});
+    if (function == nullptr)
+      fail({Code::name,
+            {module.file(), 0, 0, {}},
+            "no function 'pattern'",
+            {"a pass file defines pattern, replacement_args and replacement_func"}});
     return Pattern(build_graph(module, *function, scope, {.skip_self = false}).take());
   });
 }

@@ -1,7 +1,8 @@
-// A pass's `pattern` as data: the graph of its text, and what a matcher asks about it. Built once, matched against many graphs.
+// A pass's `pattern` as data: the graph of its text, and what a matcher asks about it. Built once, matched against many
+// graphs.
 //
-// In: the Graph that build_graph makes of `pattern`. Out: anchors (where a match starts), cones (what each anchor reaches), users, targets;
-// or the reason why it can never match.
+// In: the Graph that build_graph makes of `pattern`. Out: anchors (where a match starts), cones (what each anchor
+// reaches), users, targets; or the reason why it can never match.
 #pragma once
 
 #include <span>
@@ -72,7 +73,8 @@ struct Pattern {
 // The module-level function `pattern` of a pass file's text.
 Result<Pattern> read_pattern(std::string file, std::string source);
 
-// Kept although nobody uses its result, as torch.fx has it: item assignment, assertions, random draws, ATen overloads that write.
+// Kept although nobody uses its result, as torch.fx has it: item assignment, assertions, random draws, ATen overloads
+// that write.
 bool node_is_impure(const Node& node);
 
 }  // namespace passnet

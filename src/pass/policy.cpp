@@ -14,18 +14,56 @@ namespace passnet {
 
 namespace {
 
-constexpr std::string_view kAllocations[] = {"empty", "empty_like", "empty_strided", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like", "as_tensor"};
-constexpr std::string_view kMetadata[] = {"shape", "size", "stride", "numel", "nelement", "dim", "ndim", "ndimension", "dtype", "device", "is_contiguous", "element_size", "is_cuda", "itemsize", "nbytes", "requires_grad", "storage_offset", "is_floating_point", "get_device", "layout"};
-constexpr std::string_view kViews[] = {"view", "reshape", "permute", "transpose", "expand", "unsqueeze", "squeeze", "flatten", "contiguous", "t", "T", "mT", "view_as", "reshape_as", "expand_as", "unflatten", "narrow", "select", "movedim", "moveaxis", "swapaxes", "detach", "to", "type_as", "cuda", "new_empty", "new_zeros", "new_ones", "new_full", "unbind", "chunk", "split", "as_strided", "ravel", "type", "float", "half", "bfloat16", "int", "long", "double", "bool"};
+constexpr std::string_view kAllocations[] = {"empty", "empty_like", "empty_strided", "zeros",     "zeros_like",
+                                             "ones",  "ones_like",  "full",          "full_like", "as_tensor"};
+constexpr std::string_view kMetadata[] = {
+    "shape",      "size",       "stride", "numel",         "nelement",       "dim",
+    "ndim",       "ndimension", "dtype",  "device",        "is_contiguous",  "element_size",
+    "is_cuda",    "itemsize",   "nbytes", "requires_grad", "storage_offset", "is_floating_point",
+    "get_device", "layout"};
+constexpr std::string_view kViews[] = {
+    "view",     "reshape",  "permute",  "transpose", "expand",     "unsqueeze",  "squeeze",   "flatten",   "contiguous",
+    "t",        "T",        "mT",       "view_as",   "reshape_as", "expand_as",  "unflatten", "narrow",    "select",
+    "movedim",  "moveaxis", "swapaxes", "detach",    "to",         "type_as",    "cuda",      "new_empty", "new_zeros",
+    "new_ones", "new_full", "unbind",   "chunk",     "split",      "as_strided", "ravel",     "type",      "float",
+    "half",     "bfloat16", "int",      "long",      "double",     "bool"};
 constexpr std::string_view kViewFunctions[] = {"reshape", "permute", "transpose", "unsqueeze", "squeeze", "flatten"};
 // Other things of torch that are no computation.
-constexpr std::string_view kHarmless[] = {"Size", "is_tensor", "device", "dtype", "Tensor", "finfo", "iinfo", "numel", "is_floating_point", "no_grad", "inference_mode", "cuda.device", "cuda.device_of", "fx.wrap", "fx._symbolic_trace.wrap"};
-constexpr std::string_view kDecorators[] = {"torch.fx.wrap", "torch.fx._symbolic_trace.wrap", "torch.no_grad", "torch.inference_mode", "torch.jit.ignore", "torch.compiler.disable", "torch.compiler.allow_in_graph", "torch._dynamo.disable", "torch._dynamo.allow_in_graph", "functools.lru_cache", "functools.cache", "functools.wraps", "builtins.staticmethod"};
+constexpr std::string_view kHarmless[] = {"Size",           "is_tensor",      "device",
+                                          "dtype",          "Tensor",         "finfo",
+                                          "iinfo",          "numel",          "is_floating_point",
+                                          "no_grad",        "inference_mode", "cuda.device",
+                                          "cuda.device_of", "fx.wrap",        "fx._symbolic_trace.wrap"};
+constexpr std::string_view kDecorators[] = {"torch.fx.wrap",
+                                            "torch.fx._symbolic_trace.wrap",
+                                            "torch.no_grad",
+                                            "torch.inference_mode",
+                                            "torch.jit.ignore",
+                                            "torch.compiler.disable",
+                                            "torch.compiler.allow_in_graph",
+                                            "torch._dynamo.disable",
+                                            "torch._dynamo.allow_in_graph",
+                                            "functools.lru_cache",
+                                            "functools.cache",
+                                            "functools.wraps",
+                                            "builtins.staticmethod"};
 // Names of methods that strings, lists, dicts and sets share with tensors: judged when the wrapper runs.
-constexpr std::string_view kShared[] = {"split", "index", "count", "copy", "sort", "replace", "get", "items", "values", "keys", "format", "update", "pop", "add", "insert", "remove", "clear", "union", "find"};
-constexpr std::string_view kOutside[] = {"os", "sys", "subprocess", "time", "random", "secrets", "datetime", "socket", "ssl", "http", "urllib", "requests", "threading", "multiprocessing", "concurrent", "asyncio", "signal", "ctypes", "cffi", "mmap", "pathlib", "shutil", "tempfile", "glob", "io", "pickle", "marshal", "shelve", "sqlite3", "builtins", "importlib", "inspect", "gc", "atexit", "weakref", "types", "code", "pdb", "resource", "platform", "site", "pkgutil", "runpy"};
-constexpr std::string_view kOutsideHarmless[] = {"sys.path", "os.path", "os.getenv", "os.environ.get"};  // at module level: nothing runs
-constexpr std::string_view kForbidden[] = {"exec", "eval", "open", "compile", "__import__", "globals", "locals", "vars", "setattr", "delattr", "input", "breakpoint", "id", "memoryview", "super", "object", "exit", "quit", "help"};
+constexpr std::string_view kShared[] = {"split",  "index",  "count", "copy",   "sort",   "replace", "get",
+                                        "items",  "values", "keys",  "format", "update", "pop",     "add",
+                                        "insert", "remove", "clear", "union",  "find"};
+constexpr std::string_view kOutside[] = {
+    "os",         "sys",      "subprocess", "time",     "random",   "secrets",   "datetime",
+    "socket",     "ssl",      "http",       "urllib",   "requests", "threading", "multiprocessing",
+    "concurrent", "asyncio",  "signal",     "ctypes",   "cffi",     "mmap",      "pathlib",
+    "shutil",     "tempfile", "glob",       "io",       "pickle",   "marshal",   "shelve",
+    "sqlite3",    "builtins", "importlib",  "inspect",  "gc",       "atexit",    "weakref",
+    "types",      "code",     "pdb",        "resource", "platform", "site",      "pkgutil",
+    "runpy"};
+constexpr std::string_view kOutsideHarmless[] = {"sys.path", "os.path", "os.getenv",
+                                                 "os.environ.get"};  // at module level: nothing runs
+constexpr std::string_view kForbidden[] = {
+    "exec",  "eval",       "open", "compile",    "__import__", "globals", "locals", "vars", "setattr", "delattr",
+    "input", "breakpoint", "id",   "memoryview", "super",      "object",  "exit",   "quit", "help"};
 
 template <std::size_t N>
 bool has(const std::string_view (&list)[N], std::string_view name) {
@@ -102,8 +140,10 @@ class PolicyCheck {
     if (e.kind == py::ExprKind::call) {
       call(e);
       for (const py::Expr* item : e.items.subspan(1)) expr(*item);
-      if (e.items[0]->kind == py::ExprKind::attribute) expr(*e.items[0]->items[0]);
-      else if (e.items[0]->kind != py::ExprKind::name) expr(*e.items[0]);
+      if (e.items[0]->kind == py::ExprKind::attribute)
+        expr(*e.items[0]->items[0]);
+      else if (e.items[0]->kind != py::ExprKind::name)
+        expr(*e.items[0]);
     } else if (e.kind == py::ExprKind::name || e.kind == py::ExprKind::attribute) {
       mention(e);
       if (e.kind == py::ExprKind::attribute) expr(*e.items[0]);
@@ -128,7 +168,8 @@ class PolicyCheck {
   void assignment(const py::Stmt& s) {
     if (s.value == nullptr) return;
     // NAME = torch.nn.functional.relu at module level serves patterns; whoever uses the name elsewhere is told.
-    const bool alias = s.targets.size() == 1 && s.targets[0]->kind == py::ExprKind::name && (s.value->kind == py::ExprKind::name || s.value->kind == py::ExprKind::attribute);
+    const bool alias = s.targets.size() == 1 && s.targets[0]->kind == py::ExprKind::name &&
+                       (s.value->kind == py::ExprKind::name || s.value->kind == py::ExprKind::attribute);
     if (inside_ || !alias) expr(*s.value);
     for (const py::Expr* t : s.targets) {
       target(*t);
@@ -138,10 +179,13 @@ class PolicyCheck {
 
   // torch.x.y = ... would patch torch for everyone.
   void target(const py::Expr& t) {
-    if (t.kind == py::ExprKind::subscript && !path_of(*t.items[0]).empty()) refuse(Code::integrity, t.place, fmt::format("assignment to an item of '{}'", path_of(*t.items[0])), "a pass may not change anything outside itself");
+    if (t.kind == py::ExprKind::subscript && !path_of(*t.items[0]).empty())
+      refuse(Code::integrity, t.place, fmt::format("assignment to an item of '{}'", path_of(*t.items[0])),
+             "a pass may not change anything outside itself");
     if (t.kind == py::ExprKind::attribute) {
       const std::string path = path_of(t);
-      refuse(Code::integrity, t.place, fmt::format("assignment to '{}'", path.empty() ? py::print(t) : path), "a pass may not change anything outside itself");
+      refuse(Code::integrity, t.place, fmt::format("assignment to '{}'", path.empty() ? py::print(t) : path),
+             "a pass may not change anything outside itself");
     }
     if (t.kind == py::ExprKind::tuple || t.kind == py::ExprKind::list)
       for (const py::Expr* item : t.items) target(*item);
@@ -149,11 +193,14 @@ class PolicyCheck {
 
   void import(const py::Stmt& s) {
     for (const py::Alias& a : s.aliases) {
-      const std::string path = s.kind == py::StmtKind::import ? std::string(a.name) : std::string(s.name) + "." + std::string(a.name);
+      const std::string path =
+          s.kind == py::StmtKind::import ? std::string(a.name) : std::string(s.name) + "." + std::string(a.name);
       const std::string_view as = a.as.empty() ? a.name.substr(0, a.name.find('.')) : a.as;
       locals_[as] = s.kind == py::StmtKind::import && a.as.empty() ? std::string(as) : path;
-      for (const std::string_view forbidden : {"torch.nn", "torch.ops", "torch.autograd", "torch._C", "torch._inductor", "torch._dynamo"})
-        if (path == forbidden || path.starts_with(std::string(forbidden) + ".")) refuse(Code::policy, s.place, fmt::format("import of '{}' inside a function", path), allowed_calls_note());
+      for (const std::string_view forbidden :
+           {"torch.nn", "torch.ops", "torch.autograd", "torch._C", "torch._inductor", "torch._dynamo"})
+        if (path == forbidden || path.starts_with(std::string(forbidden) + "."))
+          refuse(Code::policy, s.place, fmt::format("import of '{}' inside a function", path), allowed_calls_note());
     }
   }
 
@@ -161,8 +208,10 @@ class PolicyCheck {
     const py::Expr& callee = d.kind == py::ExprKind::call ? *d.items[0] : d;
     const std::string path = path_of(callee);
     if (has(kDecorators, path) || path.starts_with("triton.")) return;
-    if (path.starts_with("torch.")) return refuse(Code::policy, d.place, fmt::format("decorator '{}' of a function", path), allowed_calls_note());
-    refuse(Code::pass, d.place, fmt::format("decorator '{}' of a function", py::print(callee)), "known are torch.fx.wrap, torch.no_grad, functools.lru_cache, functools.cache, and triton's for kernels");
+    if (path.starts_with("torch."))
+      return refuse(Code::policy, d.place, fmt::format("decorator '{}' of a function", path), allowed_calls_note());
+    refuse(Code::pass, d.place, fmt::format("decorator '{}' of a function", py::print(callee)),
+           "known are torch.fx.wrap, torch.no_grad, functools.lru_cache, functools.cache, and triton's for kernels");
   }
 
   // What an expression stands for outside: through local names, imports, module constants and getattr.
@@ -171,17 +220,20 @@ class PolicyCheck {
       if (const auto it = locals_.find(e.text); it != locals_.end()) return it->second;
       if (std::string path = resolve_path(module_, e); !path.empty() || module_.find(e.text) != nullptr) return path;
       for (const std::string& star : module_.star_imports)
-        if (star.starts_with("torch") && op_find(fmt::format("{}.{}", star, e.text))) return fmt::format("{}.{}", star, e.text);
+        if (star.starts_with("torch") && op_find(fmt::format("{}.{}", star, e.text)))
+          return fmt::format("{}.{}", star, e.text);
       return {};
     }
     if (e.kind == py::ExprKind::attribute) {
       std::string head = path_of(*e.items[0]);
       return head.empty() ? head : head + "." + std::string(e.text);
     }
-    if (e.kind == py::ExprKind::call && e.items.size() >= 3 && e.items[0]->kind == py::ExprKind::name && e.items[0]->text == "getattr") {
+    if (e.kind == py::ExprKind::call && e.items.size() >= 3 && e.items[0]->kind == py::ExprKind::name &&
+        e.items[0]->text == "getattr") {
       const std::string head = path_of(*e.items[1]);
       if (head.empty()) return {};
-      return head + "." + (e.items[2]->kind == py::ExprKind::string ? std::string(e.items[2]->text) : "<computed name>");
+      return head + "." +
+             (e.items[2]->kind == py::ExprKind::string ? std::string(e.items[2]->text) : "<computed name>");
     }
     return {};
   }
@@ -206,25 +258,35 @@ class PolicyCheck {
       return refuse(Code::policy, e.place, "call of " + described(callee, path), allowed_calls_note());
     }
     if (is_outside(path)) {
-      const bool harmless = !inside_ && std::any_of(std::begin(kOutsideHarmless), std::end(kOutsideHarmless), [&](std::string_view known) { return path.starts_with(known); });
-      if (!harmless) refuse(Code::integrity, e.place, "call of " + described(callee, path), "a wrapper allocates, launches kernels and returns");
+      const bool harmless = !inside_ && std::any_of(std::begin(kOutsideHarmless), std::end(kOutsideHarmless),
+                                                    [&](std::string_view known) { return path.starts_with(known); });
+      if (!harmless)
+        refuse(Code::integrity, e.place, "call of " + described(callee, path),
+               "a wrapper allocates, launches kernels and returns");
       return;
     }
-    if (callee.kind == py::ExprKind::name && path.empty() && is_forbidden_builtin(callee.text) && !locals_.contains(callee.text) && module_.find(callee.text) == nullptr)
-      return refuse(Code::integrity, e.place, fmt::format("call of '{}'", callee.text), "a wrapper allocates, launches kernels and returns");
-    if (callee.kind == py::ExprKind::name && callee.text == "getattr" && is_torch_function(path_of(e))) return refuse(Code::policy, e.place, "use of " + described(e, path_of(e)), allowed_calls_note());
+    if (callee.kind == py::ExprKind::name && path.empty() && is_forbidden_builtin(callee.text) &&
+        !locals_.contains(callee.text) && module_.find(callee.text) == nullptr)
+      return refuse(Code::integrity, e.place, fmt::format("call of '{}'", callee.text),
+                    "a wrapper allocates, launches kernels and returns");
+    if (callee.kind == py::ExprKind::name && callee.text == "getattr" && is_torch_function(path_of(e)))
+      return refuse(Code::policy, e.place, "use of " + described(e, path_of(e)), allowed_calls_note());
     if (callee.kind == py::ExprKind::attribute && path.empty()) method(e, callee);
   }
 
   // A method that computes.
   void method(const py::Expr& e, const py::Expr& callee) {
     const std::string_view name = callee.text;
-    if (name == "data_ptr") return refuse(Code::policy, e.place, "call of '.data_ptr'", "a wrapper hands tensors to kernels, never addresses");
+    if (name == "data_ptr")
+      return refuse(Code::policy, e.place, "call of '.data_ptr'",
+                    "a wrapper hands tensors to kernels, never addresses");
     if (has(kMetadata, name) || has(kViews, name) || name.starts_with("__")) return;
     const py::Expr& object = *callee.items[0];
     const bool argument = object.kind == py::ExprKind::name && parameters_.contains(object.text);
     if (has(kShared, name) && !(argument && (name == "add" || name == "sort"))) return;
-    if (op_find("." + std::string(name))) refuse(Code::policy, e.place, fmt::format("call of '.{}', a method of Tensor that computes", name), allowed_calls_note());
+    if (op_find("." + std::string(name)))
+      refuse(Code::policy, e.place, fmt::format("call of '.{}', a method of Tensor that computes", name),
+             allowed_calls_note());
   }
 
   const PassModule& module_;
@@ -243,7 +305,8 @@ bool is_outside(std::string_view path) { return has(kOutside, path.substr(0, pat
 bool is_forbidden_builtin(std::string_view name) { return has(kForbidden, name); }
 
 std::string allowed_calls_note() {
-  return "a wrapper may allocate (torch.empty, empty_like, zeros, zeros_like, ones, ones_like, full, full_like, as_tensor), read metadata, take views and launch kernels; compute in a kernel, or run with --policy open";
+  return "a wrapper may allocate (torch.empty, empty_like, zeros, zeros_like, ones, ones_like, full, full_like, "
+         "as_tensor), read metadata, take views and launch kernels; compute in a kernel, or run with --policy open";
 }
 
 std::vector<PolicyViolation> check_policy(const PassModule& module) {
@@ -254,7 +317,8 @@ std::vector<PolicyViolation> check_policy(const PassModule& module) {
       if (s->kind == K::function) {
         if (s->name != "pattern" && s->name != "replacement_args" && !is_kernel(module, *s)) check.function(*s);
       } else if (s->kind == K::if_ || s->kind == K::try_) {
-        const bool main = s->kind == K::if_ && s->value->kind == py::ExprKind::compare && s->value->items[0]->kind == py::ExprKind::name && s->value->items[0]->text == "__name__";
+        const bool main = s->kind == K::if_ && s->value->kind == py::ExprKind::compare &&
+                          s->value->items[0]->kind == py::ExprKind::name && s->value->items[0]->text == "__name__";
         if (main) continue;
         for (const auto& part : {s->body, s->orelse, s->final_body}) self(self, part);
         for (const py::Handler& h : s->handlers) self(self, h.body);

@@ -9,9 +9,9 @@
 
 namespace passnet {
 
-bool is_allocation(std::string_view name);  // torch.NAME
-bool is_metadata(std::string_view name);    // x.NAME, attribute or method
-bool is_view(std::string_view name);        // x.NAME(...): moves no data
+bool is_allocation(std::string_view name);         // torch.NAME
+bool is_metadata(std::string_view name);           // x.NAME, attribute or method
+bool is_view(std::string_view name);               // x.NAME(...): moves no data
 bool is_view_function(std::string_view name);      // torch.NAME(x, ...): the same as its method
 bool is_outside(std::string_view path);            // os.system, time.time, ...: reaches outside a pass
 bool is_forbidden_builtin(std::string_view name);  // exec, open, ...

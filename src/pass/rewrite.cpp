@@ -36,7 +36,8 @@ struct Place {
 
 class Rewriter {
  public:
-  Rewriter(const Graph& graph, const Pattern& pattern, const UserTable& users) : graph_(graph), pattern_(pattern), users_(users), nodes_(graph.nodes), removed_(graph.nodes.size(), false) {
+  Rewriter(const Graph& graph, const Pattern& pattern, const UserTable& users)
+      : graph_(graph), pattern_(pattern), users_(users), nodes_(graph.nodes), removed_(graph.nodes.size(), false) {
     places_.resize(nodes_.size());
     instead_.resize(nodes_.size());
     for (NodeId id = 0; id < static_cast<NodeId>(nodes_.size()); ++id) {
@@ -62,7 +63,8 @@ class Rewriter {
     const Place place = find_place(call, match, outputs, last);
     const bool single = outputs.size() == 1 && !outputs[0].index;
     // Not the wrapper's own name: a variable of that name would hide it.
-    call.name = single ? graph_.nodes[outputs[0].node].name : replacement.target.substr(replacement.target.rfind('.') + 1) + "_out";
+    call.name = single ? graph_.nodes[outputs[0].node].name
+                       : replacement.target.substr(replacement.target.rfind('.') + 1) + "_out";
     const NodeId id = append(std::move(call), place);
     calls_.push_back(id);
     std::int64_t turn = place.turn;
@@ -81,7 +83,8 @@ class Rewriter {
     }
   }
 
-  // The new graph, or nothing where the replacements close a circle, need themselves or would move a user past an effect.
+  // The new graph, or nothing where the replacements close a circle, need themselves or would move a user past an
+  // effect.
   std::optional<Rewritten> finish() {
     if (blocked_) return std::nullopt;
     for (NodeId id = 0; id < static_cast<NodeId>(nodes_.size()); ++id)
@@ -109,7 +112,8 @@ class Rewriter {
     std::optional<std::int64_t> index;  // which item of the wrapper's tuple
   };
 
-  // What the pattern returns, in the graph: one value, or the items of a tuple. A parameter that is returned stays what it is.
+  // What the pattern returns, in the graph: one value, or the items of a tuple. A parameter that is returned stays what
+  // it is.
   std::vector<Output> find_outputs(const Match& match) const {
     const Value& returned = pattern_.graph.output().args[0];
     std::vector<Output> out;
@@ -117,13 +121,22 @@ class Rewriter {
       const Value& only = returned.is_node() ? returned : returned.items[0];
       if (only.is_node()) return {{match.nodes[only.node], std::nullopt}};
     }
-    if (!returned.is_sequence()) fail({Code::unsupported, where_in_file(pattern_.graph.file, pattern_.graph.output().line, 0), "a pattern returns values or a tuple of values", {}});
+    if (!returned.is_sequence())
+      fail({Code::unsupported,
+            where_in_file(pattern_.graph.file, pattern_.graph.output().line, 0),
+            "a pattern returns values or a tuple of values",
+            {}});
     for (std::size_t i = 0; i < returned.items.size(); ++i) {
       const Value& item = returned.items[i];
-      if (item.is_sequence()) fail({Code::unsupported, where_in_file(pattern_.graph.file, pattern_.graph.output().line, 0), "a tuple inside the returned tuple", {"return one flat tuple"}});
+      if (item.is_sequence())
+        fail({Code::unsupported,
+              where_in_file(pattern_.graph.file, pattern_.graph.output().line, 0),
+              "a tuple inside the returned tuple",
+              {"return one flat tuple"}});
       if (!item.is_node() || pattern_.is_placeholder(item.node)) continue;
       const NodeId node = match.nodes[item.node];
-      if (std::none_of(out.begin(), out.end(), [&](const Output& o) { return o.node == node; })) out.push_back({node, static_cast<std::int64_t>(i)});
+      if (std::none_of(out.begin(), out.end(), [&](const Output& o) { return o.node == node; }))
+        out.push_back({node, static_cast<std::int64_t>(i)});
     }
     return out;
   }
@@ -172,9 +185,14 @@ class Rewriter {
     Node& node = nodes_[id];
     map_nodes(node, [&](NodeId used) {
       const NodeId now = instead_[used];
-      if (removed_[now] && id >= static_cast<NodeId>(graph_.nodes.size())) blocked_ = true;  // a parameter bound a list with a value of the match itself
+      if (removed_[now] && id >= static_cast<NodeId>(graph_.nodes.size()))
+        blocked_ = true;  // a parameter bound a list with a value of the match itself
       else if (removed_[now])
-        fail({Code::internal, where_in_file(graph_.file, node.line, node.column), fmt::format("'{}' uses '{}', which a match replaces and does not return", node.name, graph_.nodes[used].name), {}});
+        fail({Code::internal,
+              where_in_file(graph_.file, node.line, node.column),
+              fmt::format("'{}' uses '{}', which a match replaces and does not return", node.name,
+                          graph_.nodes[used].name),
+              {}});
       return now;
     });
   }
@@ -186,7 +204,9 @@ class Rewriter {
       if (!removed_[id]) node_inputs(nodes_[id], [&](NodeId used) { ++uses[used]; });
     std::vector<NodeId> dead;
     const auto check = [&](NodeId id) {
-      if (uses[id] > 0 || removed_[id] || nodes_[id].kind == NodeKind::placeholder || nodes_[id].kind == NodeKind::output) return;
+      if (uses[id] > 0 || removed_[id] || nodes_[id].kind == NodeKind::placeholder ||
+          nodes_[id].kind == NodeKind::output)
+        return;
       const bool is_new = id >= static_cast<NodeId>(graph_.nodes.size());
       if (is_new ? nodes_[id].target != "operator.getitem" : users_.of(id).empty() || node_acts(nodes_[id])) return;
       removed_[id] = true;
@@ -231,7 +251,7 @@ class Rewriter {
   const Graph& graph_;
   const Pattern& pattern_;
   const UserTable& users_;
-  std::vector<Node> nodes_;     // the graph's, then the new ones
+  std::vector<Node> nodes_;  // the graph's, then the new ones
   std::vector<bool> removed_;
   std::vector<Place> places_;
   std::vector<NodeId> instead_;  // what users of a node use now
@@ -243,9 +263,11 @@ class Rewriter {
 }  // namespace
 
 bool node_acts(const Node& node) {
-  if (node_is_effect(node) || node_is_in_place(node) || (node_is_impure(node) && node.kind != NodeKind::placeholder)) return true;
+  if (node_is_effect(node) || node_is_in_place(node) || (node_is_impure(node) && node.kind != NodeKind::placeholder))
+    return true;
   const std::string_view name = std::string_view(node.target).substr(node.target.rfind('.') + 1);
-  if (name.ends_with('_') && !name.ends_with("__") && !node.target.starts_with("operator.")) return true;  // add_, copy_
+  if (name.ends_with('_') && !name.ends_with("__") && !node.target.starts_with("operator."))
+    return true;  // add_, copy_
   return asks_in_place(node);
 }
 
@@ -270,7 +292,8 @@ Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<
     const UserTable users(graph);
     std::vector<std::size_t> used, left_out;
     std::optional<Rewritten> out;
-    // Each match is acyclic by itself; together some may not be. All of [begin, end) are added, or else its halves, down to the one that does not fit.
+    // Each match is acyclic by itself; together some may not be. All of [begin, end) are added, or else its halves,
+    // down to the one that does not fit.
     const std::function<void(std::size_t, std::size_t)> add = [&](std::size_t begin, std::size_t end) {
       Rewriter rewriter(graph, pattern, users);
       for (const std::size_t i : used) rewriter.add(replacements[i]);
@@ -286,7 +309,10 @@ Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<
       }
     };
     if (!replacements.empty()) add(0, replacements.size());
-    if (!out) fail(Code::graph, "no match can become one call: its arguments need it, a way leads out of it and back, or a user would move past an effect");
+    if (!out)
+      fail(Code::graph,
+           "no match can become one call: its arguments need it, a way leads out of it and back, or a user would move "
+           "past an effect");
     out->left_out = std::move(left_out);
     graph_verify(out->graph).take();
     return std::move(*out);

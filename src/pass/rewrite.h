@@ -1,10 +1,13 @@
 // The one place where graphs are edited: every match of a pass becomes one call of its wrapper.
 //
-// In: a graph, a pattern, its matches with the wrapper's arguments. Out: a new graph, verified. The input is left alone.
+// In: a graph, a pattern, its matches with the wrapper's arguments. Out: a new graph, verified. The input is left
+// alone.
 //  - One output: the call is it, and takes its name. Several: operator.getitem nodes behind the call take theirs.
-//  - The call stands where the last matched node stood, or before the first user of an output where that comes earlier. Only where no place
+//  - The call stands where the last matched node stood, or before the first user of an output where that comes earlier.
+//  Only where no place
 //    is both behind all inputs and before all users are users moved behind the call, and never past an effect.
-//  - Matched nodes go, and so does what nobody needs any more, unless it acts on something (item assignment, in-place, random draws).
+//  - Matched nodes go, and so does what nobody needs any more, unless it acts on something (item assignment, in-place,
+//  random draws).
 #pragma once
 
 #include <span>
@@ -26,8 +29,9 @@ Replacement make_replacement(const Match& match, std::string target, std::vector
 
 struct Rewritten {
   Graph graph;
-  std::vector<NodeId> calls;          // the new calls
-  std::vector<std::size_t> left_out;  // replacements that would close a circle with an earlier one, or move a user past an effect
+  std::vector<NodeId> calls;  // the new calls
+  std::vector<std::size_t>
+      left_out;  // replacements that would close a circle with an earlier one, or move a user past an effect
 };
 
 Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<const Replacement> replacements);

@@ -38,7 +38,8 @@ HostValue to_host(const RunValue& v) {
     case Kind::integer: return HostValue::of(v.integer);
     case Kind::real: return HostValue::of(v.real);
     case Kind::text: {
-      if (const auto dtype = dtype_from_name(v.text); dtype && v.text.starts_with("torch.")) return HostValue::of_dtype(*dtype);
+      if (const auto dtype = dtype_from_name(v.text); dtype && v.text.starts_with("torch."))
+        return HostValue::of_dtype(*dtype);
       return HostValue::string(v.text);
     }
     case Kind::list: {
@@ -82,15 +83,20 @@ const WrapperStep::Recorded& WrapperStep::prepared(std::span<const RunValue> arg
   std::string key;
   for (const RunValue& v : arguments) key += (key.empty() ? "" : ", ") + argument_text(v);
   if (const auto it = by_arguments_.find(key); it != by_arguments_.end()) return *plans_[it->second];
-  if (plans_.size() >= kPlanLimit) fail(Code::limit, fmt::format("wrapper '{}' is called with more than {} different shapes", pass_.wrapper_name(), kPlanLimit));
+  if (plans_.size() >= kPlanLimit)
+    fail(Code::limit,
+         fmt::format("wrapper '{}' is called with more than {} different shapes", pass_.wrapper_name(), kPlanLimit));
   std::vector<HostArgument> host;
   for (const RunValue& v : arguments) {
     HostArgument a;
-    if (v.kind == RunValue::Kind::tensor) a.tensor = describe(v.tensor);
-    else a.scalar = to_host(v);
+    if (v.kind == RunValue::Kind::tensor)
+      a.tensor = describe(v.tensor);
+    else
+      a.scalar = to_host(v);
     host.push_back(std::move(a));
   }
-  plans_.push_back(std::make_unique<Recorded>(Recorded{key, record_plan(*pass_.wrapper_module, *pass_.wrapper, std::move(host)).take()}));
+  plans_.push_back(std::make_unique<Recorded>(
+      Recorded{key, record_plan(*pass_.wrapper_module, *pass_.wrapper, std::move(host)).take()}));
   by_arguments_.emplace(std::move(key), plans_.size() - 1);
   return *plans_.back();
 }
@@ -109,7 +115,9 @@ RunValue WrapperStep::replay(const LaunchPlan& plan, std::span<const RunValue> a
         buffers[id] = engine_.allocate(b.desc).take();
         if (b.fill == Fill::value) engine_.fill(buffers[id], b.fill_value).take();
         break;
-      case BufferKind::view: buffers[id] = engine_.view(buffers[static_cast<std::size_t>(b.base)], b.desc, b.offset).take(); break;
+      case BufferKind::view:
+        buffers[id] = engine_.view(buffers[static_cast<std::size_t>(b.base)], b.desc, b.offset).take();
+        break;
       case BufferKind::copy:
         buffers[id] = engine_.allocate(b.desc).take();
         engine_.copy(buffers[id], buffers[static_cast<std::size_t>(b.base)]).take();

@@ -25,7 +25,8 @@ class RecordingBackend final : public KernelBackend {
 
 class WrapperStep final : public ExternalStep {
  public:
-  WrapperStep(const Pass& pass, Engine& engine, KernelBackend& backend) : pass_(pass), engine_(engine), backend_(backend) {}
+  WrapperStep(const Pass& pass, Engine& engine, KernelBackend& backend)
+      : pass_(pass), engine_(engine), backend_(backend) {}
   Result<RunValue> run(std::span<const RunValue> arguments) override;
 
   struct Recorded {

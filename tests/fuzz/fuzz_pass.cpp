@@ -1,5 +1,5 @@
-// Any bytes as a pass file, with a helper behind a `%%` line: loaded, checked, its wrapper recorded for a few arguments under small limits.
-// A plan or an error; what is recorded twice is the same, and its views lie inside their bases.
+// Any bytes as a pass file, with a helper behind a `%%` line: loaded, checked, its wrapper recorded for a few arguments
+// under small limits. A plan or an error; what is recorded twice is the same, and its views lie inside their bases.
 #include <cstdlib>
 #include <iostream>
 
@@ -25,7 +25,9 @@ std::vector<HostArgument> arguments(std::size_t count) {
     }
     TensorDesc d;
     d.dtype = i % 2 == 0 ? Dtype::float32 : Dtype::float16;
-    d.sizes = i % 4 == 0 ? std::vector<std::int64_t>{2, 3, 4, 5} : i % 4 == 1 ? std::vector<std::int64_t>{3, 8} : std::vector<std::int64_t>{5};
+    d.sizes = i % 4 == 0   ? std::vector<std::int64_t>{2, 3, 4, 5}
+              : i % 4 == 1 ? std::vector<std::int64_t>{3, 8}
+                           : std::vector<std::int64_t>{5};
     d.strides = i % 4 == 1 ? std::vector<std::int64_t>{1, 3} : contiguous_strides(d.sizes);
     out[i].tensor = std::move(d);
   }
@@ -45,7 +47,8 @@ void check_plan(const LaunchPlan& plan) {
   for (const Buffer& b : plan.buffers) {
     if (b.kind != BufferKind::view) continue;
     const Buffer& base = plan.buffers.at(static_cast<std::size_t>(b.base));
-    if (const std::int64_t n = extent(b.desc); n > 0 && (b.offset < 0 || b.offset + n > extent(base.desc))) broken("a view leaves its base", plan_text(plan));
+    if (const std::int64_t n = extent(b.desc); n > 0 && (b.offset < 0 || b.offset + n > extent(base.desc)))
+      broken("a view leaves its base", plan_text(plan));
   }
 }
 
@@ -67,7 +70,8 @@ int fuzz_one(const std::uint8_t* data, std::size_t size) {
   const Pass& pass = folder->passes[0];
   std::string texts[2];
   for (std::string& recorded : texts) {
-    const auto plan = record_plan(*pass.wrapper_module, *pass.wrapper, arguments(std::max<std::size_t>(pass.replacement_args.size(), 1)), options.limits);
+    const auto plan = record_plan(*pass.wrapper_module, *pass.wrapper,
+                                  arguments(std::max<std::size_t>(pass.replacement_args.size(), 1)), options.limits);
     if (!plan && plan.error().code == Code::internal) broken("an internal error", error_text(plan.error()));
     if (plan) check_plan(*plan);
     recorded = plan ? plan_text(*plan) : error_text(plan.error());

@@ -89,15 +89,20 @@ TEST(JsonString, IsJsonDumps) {
 }
 
 TEST(JsonString, InvalidUtf8BecomesReplacementCharacters) {
-  EXPECT_EQ(json_string("a\xff" "b"), R"("a\ufffdb")");        // no lead byte
-  EXPECT_EQ(json_string("\x80"), R"("\ufffd")");               // a continuation alone
-  EXPECT_EQ(json_string("\xe6\xbc"), R"("\ufffd\ufffd")");     // cut short at the end
-  EXPECT_EQ(json_string("\xe6" "ab"), R"("\ufffdab")");        // cut short by a letter
+  EXPECT_EQ(json_string("a\xff"
+                        "b"),
+            R"("a\ufffdb")");                               // no lead byte
+  EXPECT_EQ(json_string("\x80"), R"("\ufffd")");            // a continuation alone
+  EXPECT_EQ(json_string("\xe6\xbc"), R"("\ufffd\ufffd")");  // cut short at the end
+  EXPECT_EQ(json_string("\xe6"
+                        "ab"),
+            R"("\ufffdab")");  // cut short by a letter
   EXPECT_EQ(json_string("\xf8\x88\x80\x80\x80"), R"("\ufffd\ufffd\ufffd\ufffd\ufffd")");
 }
 
 TEST(JsonString, OverlongAndSurrogateFormsAreInvalid) {
-  for (const char* bytes : {"\xc0\xaf", "\xc1\xbf", "\xe0\x80\xaf", "\xf0\x80\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf7\xbf\xbf\xbf"})
+  for (const char* bytes : {"\xc0\xaf", "\xc1\xbf", "\xe0\x80\xaf", "\xf0\x80\x80\xaf", "\xed\xa0\x80",
+                            "\xf4\x90\x80\x80", "\xf7\xbf\xbf\xbf"})
     EXPECT_TRUE(json_string(bytes).starts_with("\"\\ufffd")) << json_string(bytes);
 }
 
@@ -206,7 +211,8 @@ TEST_F(Files, WhereKeepsTheLine) {
 
 TEST(ErrorText, ShowsPlaceCaretAndNotes) {
   const Error full{Code::name, {"model.py", 3, 5, "abc d = 1"}, "no", {"first", "second"}};
-  EXPECT_EQ(error_text(full), "model.py:3:5: error[name]: no\n    3 | abc d = 1\n      |     ^\n  note: first\n  note: second");
+  EXPECT_EQ(error_text(full),
+            "model.py:3:5: error[name]: no\n    3 | abc d = 1\n      |     ^\n  note: first\n  note: second");
   EXPECT_EQ(error_line(full), "model.py:3:5: error[name]: no");
   EXPECT_EQ(error_text({Code::io, {"f", 0, 0, {}}, "gone", {}}), "f: error[io]: gone");
   EXPECT_EQ(error_text({Code::op, {}, "what", {}}), "error[op]: what");
@@ -218,8 +224,10 @@ TEST(ErrorText, CutsLongLinesAndMasksControlBytes) {
   line[500] = '\x1b';
   line[501] = '\t';
   const std::string text = error_text({Code::syntax, {"f", 1, 501, line}, "bad", {}});
-  EXPECT_EQ(text, "f:1:501: error[syntax]: bad\n    1 | " + std::string(80, 'a') + ". " + std::string(38, 'a') + "\n      | " + std::string(80, ' ') + "^");
-  EXPECT_EQ(error_text({Code::syntax, {"f", 1, 99, "ab"}, "bad", {}}), "f:1:99: error[syntax]: bad\n    1 | ab\n      |   ^");
+  EXPECT_EQ(text, "f:1:501: error[syntax]: bad\n    1 | " + std::string(80, 'a') + ". " + std::string(38, 'a') +
+                      "\n      | " + std::string(80, ' ') + "^");
+  EXPECT_EQ(error_text({Code::syntax, {"f", 1, 99, "ab"}, "bad", {}}),
+            "f:1:99: error[syntax]: bad\n    1 | ab\n      |   ^");
 }
 
 TEST(Results, AThrownFailureBecomesTheResult) {

@@ -13,7 +13,9 @@ namespace passnet {
 namespace {
 
 Graph read(const std::string& body, const std::string& parameters = "x") {
-  return read_model("model.py", "import torch\nclass GraphModule(torch.nn.Module):\n    def forward(self, " + parameters + "):\n" + body).take();
+  return read_model("model.py", "import torch\nclass GraphModule(torch.nn.Module):\n    def forward(self, " +
+                                    parameters + "):\n" + body)
+      .take();
 }
 
 // ---- literals
@@ -134,7 +136,8 @@ TEST(Literals, FoldAsPythonComputes) {
   };
   for (const auto& row : rows) {
     const Graph graph = read("        return " + row.expression + "\n");
-    const std::string folded = graph.nodes.size() > 2 ? "" : value_text(graph.output().args[0], [](NodeId) { return "node"; });
+    const std::string folded =
+        graph.nodes.size() > 2 ? "" : value_text(graph.output().args[0], [](NodeId) { return "node"; });
     EXPECT_EQ(folded, row.result) << row.expression;
   }
 }
@@ -147,7 +150,8 @@ void expect_round_trip(const Graph& graph) {
     auto again = read_model("printed.py", text);
     ASSERT_TRUE(again) << error_text(again.error()) << "\n" << text;
     EXPECT_EQ(graph_canonical_text(*again), graph_canonical_text(graph)) << text;
-    const std::string second = print_model(*again, style);  // an effect's name is not read back, so the first may differ
+    const std::string second =
+        print_model(*again, style);  // an effect's name is not read back, so the first may differ
     EXPECT_EQ(print_model(read_model("printed.py", second).take(), style), second);
   }
 }
@@ -197,7 +201,8 @@ TEST(Print, DuplicateInputsGetNumbers) {
 }
 
 TEST(Print, NamesThatHideWhatTheTextSays) {
-  for (const char* name : {"self", "torch", "operator", "math", "device", "inf", "nan", "slice", "getattr", "Ellipsis", "max", "float", "and", "lambda", "None", "True"}) {
+  for (const char* name : {"self", "torch", "operator", "math", "device", "inf", "nan", "slice", "getattr", "Ellipsis",
+                           "max", "float", "and", "lambda", "None", "True"}) {
     GraphBuilder b;
     const Value x = b.input(name);
     const Value y = b.call("torch.clamp", name, {x, Value::of(-HUGE_VAL), Value::of(std::nan(""))});
@@ -238,8 +243,12 @@ Value random_literal(int depth) {
     case 2: return Value::of(*rc::gen::arbitrary<std::int64_t>());
     case 3: return Value::of(*rc::gen::arbitrary<double>());
     case 4: return Value::string(*rc::gen::container<std::string>(rc::gen::inRange<char>(0, 127)));
-    case 5: return Value::constant(*rc::gen::element<std::string>("torch.float32", "torch.channels_last", "math.tau", "builtins.int"));
-    case 6: return Value::device(*rc::gen::element<std::string>("cpu", "cuda", "meta"), *rc::gen::inRange<std::int64_t>(-1, 4));
+    case 5:
+      return Value::constant(
+          *rc::gen::element<std::string>("torch.float32", "torch.channels_last", "math.tau", "builtins.int"));
+    case 6:
+      return Value::device(*rc::gen::element<std::string>("cpu", "cuda", "meta"),
+                           *rc::gen::inRange<std::int64_t>(-1, 4));
     case 7: return Value::ellipsis();
     case 8: return Value::sequence(ValueKind::tuple, *rc::gen::container<std::vector<Value>>(literals(depth - 1)));
     case 9: return Value::sequence(ValueKind::list, *rc::gen::container<std::vector<Value>>(literals(depth - 1)));
@@ -250,22 +259,40 @@ Value random_literal(int depth) {
 Graph random_graph() {
   GraphBuilder b;
   std::vector<Value> known;
-  const auto name = [] { return *rc::gen::element<std::string>("a", "b", "a_1", "add", "torch", "inf", "sum", "setitem", "\xc3\xa9"); };
+  const auto name = [] {
+    return *rc::gen::element<std::string>("a", "b", "a_1", "add", "torch", "inf", "sum", "setitem", "\xc3\xa9");
+  };
   const auto operand = [&] { return known[*rc::gen::inRange<std::size_t>(0, known.size())]; };
   const auto value = [&] { return *rc::gen::arbitrary<bool>() ? operand() : *literals(2); };
   const int inputs = *rc::gen::inRange(1, 4), calls = *rc::gen::inRange(0, 12);
   for (int i = 0; i < inputs; ++i) known.push_back(b.input(name()));
   for (int i = 0; i < calls; ++i) {
     switch (*rc::gen::inRange(0, 9)) {
-      case 0: known.push_back(b.call(*rc::gen::element<std::string>("operator.add", "operator.pow", "operator.matmul", "operator.lt", "operator.and_"), name(), {operand(), value()})); break;
-      case 1: known.push_back(b.call(*rc::gen::element<std::string>("operator.iadd", "operator.ior", "operator.ifloordiv"), name(), {operand(), value()})); break;
+      case 0:
+        known.push_back(b.call(*rc::gen::element<std::string>("operator.add", "operator.pow", "operator.matmul",
+                                                              "operator.lt", "operator.and_"),
+                               name(), {operand(), value()}));
+        break;
+      case 1:
+        known.push_back(b.call(*rc::gen::element<std::string>("operator.iadd", "operator.ior", "operator.ifloordiv"),
+                               name(), {operand(), value()}));
+        break;
       case 2: b.call("operator.setitem", name(), {operand(), value(), value()}); break;
       case 3: known.push_back(b.call("operator.getitem", name(), {operand(), value()})); break;
-      case 4: known.push_back(b.call(*rc::gen::element<std::string>("operator.neg", "operator.invert", "operator.not_"), name(), {operand()})); break;
-      case 5: known.push_back(b.method(*rc::gen::element<std::string>("view", "relu", "T"), name(), {operand(), value()}, {{"k", value()}})); break;
+      case 4:
+        known.push_back(b.call(*rc::gen::element<std::string>("operator.neg", "operator.invert", "operator.not_"),
+                               name(), {operand()}));
+        break;
+      case 5:
+        known.push_back(b.method(*rc::gen::element<std::string>("view", "relu", "T"), name(), {operand(), value()},
+                                 {{"k", value()}}));
+        break;
       case 6: known.push_back(b.call("getattr", name(), {operand(), Value::string("shape")})); break;
       case 7: known.push_back(b.call("builtins.max", name(), {operand(), value()})); break;
-      default: known.push_back(b.call("torch.nn.functional.linear", name(), {operand(), value()}, {{"bias", value()}, {"x", operand()}})); break;
+      default:
+        known.push_back(
+            b.call("torch.nn.functional.linear", name(), {operand(), value()}, {{"bias", value()}, {"x", operand()}}));
+        break;
     }
   }
   return b.output(Value::sequence(ValueKind::tuple, {operand(), value()}));
@@ -308,7 +335,9 @@ TEST(Metas, PrintAndReadBack) {
 }
 
 TEST(Metas, BoundsReadBack) {
-  const std::string text = print_meta(read_metas("m", "class a:\n shape = [2]\n dtype = 'int64'\n min_val = -inf\n max_val = 9007199254740993\n").take()[0]);
+  const std::string text = print_meta(
+      read_metas("m", "class a:\n shape = [2]\n dtype = 'int64'\n min_val = -inf\n max_val = 9007199254740993\n")
+          .take()[0]);
   EXPECT_NE(text.find("max_val = 9007199254740993"), std::string::npos) << text;
   EXPECT_NE(text.find("min_val = -inf"), std::string::npos) << text;
   EXPECT_EQ(print_meta(read_metas("m", text).take()[0]), text);

@@ -42,7 +42,8 @@ TEST(Values, PrintAsPython) {
   EXPECT_EQ(value_text(Value::sequence(ValueKind::tuple, {}), name), "()");
   EXPECT_EQ(value_text(Value::sequence(ValueKind::tuple, {one}), name), "(1,)");
   EXPECT_EQ(value_text(Value::sequence(ValueKind::list, {one, Value::ref(3)}), name), "[1, n3]");
-  EXPECT_EQ(value_text(Value::sequence(ValueKind::slice, {Value::none(), one, Value::none()}), name), "slice(None, 1, None)");
+  EXPECT_EQ(value_text(Value::sequence(ValueKind::slice, {Value::none(), one, Value::none()}), name),
+            "slice(None, 1, None)");
   EXPECT_EQ(value_text(Value::device("cuda", 1), name), "device(type='cuda', index=1)");
   EXPECT_EQ(value_text(Value::device("it's", -1), name), "device(type=\"it's\")");
   EXPECT_EQ(value_text(Value::constant("builtins.float"), name), "float");
@@ -50,7 +51,9 @@ TEST(Values, PrintAsPython) {
 }
 
 TEST(Values, NodesAreVisitedInOrder) {
-  const Value nested = Value::sequence(ValueKind::tuple, {Value::ref(2), Value::sequence(ValueKind::list, {Value::ref(0), Value::none()}), Value::ref(2)});
+  const Value nested =
+      Value::sequence(ValueKind::tuple,
+                      {Value::ref(2), Value::sequence(ValueKind::list, {Value::ref(0), Value::none()}), Value::ref(2)});
   std::vector<NodeId> seen;
   value_nodes(nested, [&](NodeId id) { seen.push_back(id); });
   EXPECT_EQ(seen, (std::vector<NodeId>{2, 0, 2}));
@@ -169,11 +172,11 @@ TEST(Verify, SaysTheLine) {
 
 TEST(LastUses, OfChainsRepeatsAndNobody) {
   GraphBuilder b;
-  const Value x = b.input("x");                                              // 0
-  const Value unused = b.input("unused");                                    // 1
-  const Value y = b.call("torch.add", "y", {x, x});                          // 2
+  const Value x = b.input("x");                                                        // 0
+  const Value unused = b.input("unused");                                              // 1
+  const Value y = b.call("torch.add", "y", {x, x});                                    // 2
   b.call("torch.relu", "dead", {y}, {{"k", Value::sequence(ValueKind::tuple, {x})}});  // 3
-  const Graph& graph = b.output(Value::sequence(ValueKind::tuple, {y}));     // 4
+  const Graph& graph = b.output(Value::sequence(ValueKind::tuple, {y}));               // 4
   EXPECT_EQ(graph_last_uses(graph), (std::vector<NodeId>{3, 1, 4, 3, 4}));
   EXPECT_EQ(unused.node, 1);
   EXPECT_EQ(graph.placeholder_count(), 2U);
@@ -198,7 +201,8 @@ TEST(Canonical, InPlaceAndEffectsAreTold) {
   Node node;
   node.target = "operator.iadd";
   EXPECT_TRUE(node_is_in_place(node));
-  for (const char* target : {"operator.invert", "operator.index", "operator.is_", "operator.add", "torch.iadd", "operator.iaddx"}) {
+  for (const char* target :
+       {"operator.invert", "operator.index", "operator.is_", "operator.add", "torch.iadd", "operator.iaddx"}) {
     node.target = target;
     EXPECT_FALSE(node_is_in_place(node)) << target;
   }

@@ -15,9 +15,14 @@ namespace passnet {
 namespace {
 
 Graph graph_of(const std::string& body, const std::string& inputs = "x, y, z") {
-  return read_model("model.py", "import torch\nimport operator\nclass GraphModule(torch.nn.Module):\n    def forward(self, " + inputs + "):\n" + body).take();
+  return read_model("model.py",
+                    "import torch\nimport operator\nclass GraphModule(torch.nn.Module):\n    def forward(self, " +
+                        inputs + "):\n" + body)
+      .take();
 }
-Pattern pattern_of(const std::string& text) { return read_pattern("pass.py", "import torch\nimport operator\n" + text).take(); }
+Pattern pattern_of(const std::string& text) {
+  return read_pattern("pass.py", "import torch\nimport operator\n" + text).take();
+}
 
 std::vector<std::string> names(const Graph& graph, const Pattern& pattern, const MatchResult& result) {
   std::vector<std::string> out;
@@ -29,7 +34,8 @@ std::vector<std::string> names(const Graph& graph, const Pattern& pattern, const
   return out;
 }
 
-std::vector<std::string> found(const std::string& body, const std::string& pattern, MatchMode mode = MatchMode::strict) {
+std::vector<std::string> found(const std::string& body, const std::string& pattern,
+                               MatchMode mode = MatchMode::strict) {
   const Graph graph = graph_of(body);
   const Pattern p = pattern_of(pattern);
   return names(graph, p, find_matches(p, MatchIndex(graph), mode));
@@ -57,20 +63,24 @@ TEST(MatchValues, BoundTwiceComparesAsPythonDoes) {
   EXPECT_FALSE(python_equal(Value::of(std::nan("")), Value::of(std::nan(""))));
   const Value one = Value::of(std::int64_t{1});
   EXPECT_FALSE(python_equal(Value::sequence(ValueKind::list, {one}), Value::sequence(ValueKind::tuple, {one})));
-  EXPECT_TRUE(python_equal(Value::sequence(ValueKind::list, {one}), Value::sequence(ValueKind::list, {Value::of(1.0)})));
+  EXPECT_TRUE(
+      python_equal(Value::sequence(ValueKind::list, {one}), Value::sequence(ValueKind::list, {Value::of(1.0)})));
   EXPECT_TRUE(python_equal(Value::ref(3), Value::ref(3)));
   EXPECT_FALSE(python_equal(Value::sequence(ValueKind::list, {}), Value::none()));
 }
 
 TEST(MatchValues, SlicesCompareAsWholes) {
-  const auto slice = [](Value stop) { return Value::sequence(ValueKind::slice, {Value::none(), std::move(stop), Value::none()}); };
+  const auto slice = [](Value stop) {
+    return Value::sequence(ValueKind::slice, {Value::none(), std::move(stop), Value::none()});
+  };
   EXPECT_TRUE(literal_equal(slice(Value::of(std::int64_t{1})), slice(Value::of(1.0))));
   EXPECT_FALSE(literal_equal(slice(Value::ref(0)), slice(Value::ref(0))));  // two graphs
   EXPECT_TRUE(python_equal(slice(Value::ref(0)), slice(Value::ref(0))));    // one graph
 }
 
 TEST(SameFunction, SpellingsOfOneObject) {
-  static_assert(std::is_sorted(std::begin(kSameFunctions), std::end(kSameFunctions), [](const auto& a, const auto& b) { return a.spelling < b.spelling; }));
+  static_assert(std::is_sorted(std::begin(kSameFunctions), std::end(kSameFunctions),
+                               [](const auto& a, const auto& b) { return a.spelling < b.spelling; }));
   EXPECT_EQ(same_function("torch.conv2d"), same_function("torch.nn.functional.conv2d"));
   EXPECT_EQ(same_function("torch._C._nn.linear"), same_function("torch.nn.functional.linear"));
   EXPECT_EQ(same_function("torch.functional.split"), same_function("torch.split"));
@@ -91,7 +101,8 @@ TEST(PatternData, IsComparable) {
 }
 
 TEST(PatternData, AnchorsAndShares) {
-  const Pattern p = pattern_of("def pattern(a, b):\n    s = a + b\n    r = torch.relu(s)\n    q = torch.sigmoid(s)\n    return q, s, r\n");
+  const Pattern p = pattern_of(
+      "def pattern(a, b):\n    s = a + b\n    r = torch.relu(s)\n    q = torch.sigmoid(s)\n    return q, s, r\n");
   ASSERT_EQ(p.anchors.size(), 2U);  // s is used inside
   EXPECT_EQ(p.graph.nodes[p.anchors[0].node].name, "q");
   EXPECT_EQ(p.returning.size(), 3U);
@@ -125,7 +136,8 @@ struct Bound {
 };
 
 TEST(Filters, ContainedSeesALeak) {
-  const Bound b("        a = torch.relu(x)\n        b = torch.sigmoid(a)\n        c = a + b\n        return (c,)\n", "def pattern(p):\n    return torch.sigmoid(torch.relu(p))\n", {"b"});
+  const Bound b("        a = torch.relu(x)\n        b = torch.sigmoid(a)\n        c = a + b\n        return (c,)\n",
+                "def pattern(p):\n    return torch.sigmoid(torch.relu(p))\n", {"b"});
   const Leak leak = filter_contained(b.binder);
   ASSERT_TRUE(leak);
   EXPECT_EQ(b.name(leak.node), "a");
@@ -140,25 +152,29 @@ TEST(Filters, ContainedLetsReturnedValuesOut) {
 }
 
 TEST(Filters, ContainedCountsTheOutputAsAUser) {
-  const Bound b("        a = torch.relu(x)\n        b = torch.sigmoid(a)\n        return (a, b)\n", "def pattern(p):\n    return torch.sigmoid(torch.relu(p))\n", {"b"});
+  const Bound b("        a = torch.relu(x)\n        b = torch.sigmoid(a)\n        return (a, b)\n",
+                "def pattern(p):\n    return torch.sigmoid(torch.relu(p))\n", {"b"});
   EXPECT_EQ(b.graph.nodes[filter_contained(b.binder).user].kind, NodeKind::output);
 }
 
 TEST(Filters, AcyclicSeesTheWayBack) {
   // r goes out to t, which comes back into s: {r, s} cannot be one call.
-  const Bound b("        r = torch.relu(x)\n        t = torch.tanh(r)\n        s = r + t\n        return (s,)\n", "def pattern(p, q):\n    r = torch.relu(p)\n    return r, r + q\n", {"s"});
+  const Bound b("        r = torch.relu(x)\n        t = torch.tanh(r)\n        s = r + t\n        return (s,)\n",
+                "def pattern(p, q):\n    r = torch.relu(p)\n    return r, r + q\n", {"s"});
   AcyclicFilter acyclic(b.index);
   EXPECT_EQ(b.name(acyclic.find_cycle(b.binder)), "s");
 }
 
 TEST(Filters, AcyclicLetsAnIndependentUserPass) {
-  const Bound b("        r = torch.relu(x)\n        t = torch.tanh(r)\n        s = r + y\n        return (s, t)\n", "def pattern(p, q):\n    r = torch.relu(p)\n    return r, r + q\n", {"s"});
+  const Bound b("        r = torch.relu(x)\n        t = torch.tanh(r)\n        s = r + y\n        return (s, t)\n",
+                "def pattern(p, q):\n    r = torch.relu(p)\n    return r, r + q\n", {"s"});
   AcyclicFilter acyclic(b.index);
   EXPECT_EQ(acyclic.find_cycle(b.binder), -1);
 }
 
 TEST(Filters, OverlapIgnoresPlaceholders) {
-  Bound b("        r = torch.relu(x)\n        s = torch.relu(r)\n        return (s,)\n", "def pattern(p):\n    return torch.relu(p)\n", {"r"});
+  Bound b("        r = torch.relu(x)\n        s = torch.relu(r)\n        return (s,)\n",
+          "def pattern(p):\n    return torch.relu(p)\n", {"r"});
   OverlapFilter overlap(b.index);
   EXPECT_FALSE(overlap.overlaps(b.binder));
   overlap.take(b.binder);
@@ -169,7 +185,8 @@ TEST(Filters, OverlapIgnoresPlaceholders) {
 }
 
 TEST(Binder, UndoRestoresEverything) {
-  Bound b("        r = torch.relu(x)\n        s = r + 2\n        return (s,)\n", "def pattern(p, n):\n    return torch.relu(p) + n\n", {"s"});
+  Bound b("        r = torch.relu(x)\n        s = r + 2\n        return (s,)\n",
+          "def pattern(p, n):\n    return torch.relu(p) + n\n", {"s"});
   EXPECT_GE(b.binder.owner(0), 0);
   b.binder.undo({});
   for (NodeId id = 0; id < static_cast<NodeId>(b.pattern.graph.nodes.size()); ++id) EXPECT_FALSE(b.binder.bound(id));
@@ -181,26 +198,38 @@ TEST(Binder, UndoRestoresEverything) {
 TEST(Match, OneGraphValueBindsOnePatternNode) {
   EXPECT_EQ(found("        a = x * x\n        return (a,)\n", "def pattern(p, q):\n    return p * q\n"), Names{});
   EXPECT_EQ(found("        a = x * x\n        return (a,)\n", "def pattern(p):\n    return p * p\n"), Names{"a"});
-  EXPECT_EQ(found("        a = 2 * x\n        b = 2 * a\n        return (b,)\n", "def pattern(p, q):\n    return p * q\n"), (Names{"a", "b"}));  // literals may repeat
+  EXPECT_EQ(
+      found("        a = 2 * x\n        b = 2 * a\n        return (b,)\n", "def pattern(p, q):\n    return p * q\n"),
+      (Names{"a", "b"}));  // literals may repeat
 }
 
 TEST(Match, OverlapsAreTakenInOrder) {
-  EXPECT_EQ(found("        a = torch.relu(x)\n        b = torch.relu(a)\n        c = torch.relu(b)\n        d = torch.relu(c)\n        return (d,)\n", "def pattern(p):\n    return torch.relu(torch.relu(p))\n"),
+  EXPECT_EQ(found("        a = torch.relu(x)\n        b = torch.relu(a)\n        c = torch.relu(b)\n        d = "
+                  "torch.relu(c)\n        return (d,)\n",
+                  "def pattern(p):\n    return torch.relu(torch.relu(p))\n"),
             (Names{"a b", "c d"}));
 }
 
 TEST(Match, SeveralAnchorsShareAValue) {
-  const std::string body = "        a = torch.relu(x)\n        b = torch.relu(y)\n        c = torch.sigmoid(y)\n        d = torch.sigmoid(x)\n        return (a, b, c, d)\n";
+  const std::string body =
+      "        a = torch.relu(x)\n        b = torch.relu(y)\n        c = torch.sigmoid(y)\n        d = "
+      "torch.sigmoid(x)\n        return (a, b, c, d)\n";
   EXPECT_EQ(found(body, "def pattern(p):\n    return torch.relu(p), torch.sigmoid(p)\n"), (Names{"a d", "b c"}));
   EXPECT_EQ(found(body, "def pattern(p, q):\n    return torch.relu(p), torch.sigmoid(q)\n"), (Names{"a c", "b d"}));
 }
 
 TEST(Match, NormalBindsToTheSignature) {
-  const std::string body = "        a = torch.nn.functional.dropout(x, 0.1, False, False)\n        b = a.view(2, 3)\n        c = torch.softmax(b, dim=-1)\n        return (c,)\n";
-  const std::string respelled = "def pattern(p):\n    return torch.softmax(torch.nn.functional.dropout(p, training=False, p=0.1).view((2, 3)), -1)\n";
+  const std::string body =
+      "        a = torch.nn.functional.dropout(x, 0.1, False, False)\n        b = a.view(2, 3)\n        c = "
+      "torch.softmax(b, dim=-1)\n        return (c,)\n";
+  const std::string respelled =
+      "def pattern(p):\n    return torch.softmax(torch.nn.functional.dropout(p, training=False, p=0.1).view((2, 3)), "
+      "-1)\n";
   EXPECT_EQ(found(body, respelled), Names{});
   EXPECT_EQ(found(body, respelled, MatchMode::normal), Names{"a b c"});
-  EXPECT_EQ(found(body, "def pattern(p):\n    return torch.nn.functional.dropout(p, training=False)\n", MatchMode::normal), Names{});  // p is 0.5 then
+  EXPECT_EQ(
+      found(body, "def pattern(p):\n    return torch.nn.functional.dropout(p, training=False)\n", MatchMode::normal),
+      Names{});  // p is 0.5 then
 }
 
 TEST(Match, PlaceholderTakesGatheredArguments) {
@@ -212,14 +241,19 @@ TEST(Match, PlaceholderTakesGatheredArguments) {
 }
 
 TEST(Match, AtenOverloadsFillDefaults) {
-  EXPECT_EQ(found("        a = torch.ops.aten.add.Tensor(x, y)\n        return (a,)\n", "def pattern(p, q):\n    return torch.ops.aten.add.Tensor(p, q, alpha=1)\n"), Names{"a"});
-  EXPECT_EQ(found("        a = torch.ops.aten.add.Tensor(x, y)\n        return (a,)\n", "def pattern(p, q):\n    return torch.ops.aten.add.Tensor(p, q, alpha=2)\n"), Names{});
+  EXPECT_EQ(found("        a = torch.ops.aten.add.Tensor(x, y)\n        return (a,)\n",
+                  "def pattern(p, q):\n    return torch.ops.aten.add.Tensor(p, q, alpha=1)\n"),
+            Names{"a"});
+  EXPECT_EQ(found("        a = torch.ops.aten.add.Tensor(x, y)\n        return (a,)\n",
+                  "def pattern(p, q):\n    return torch.ops.aten.add.Tensor(p, q, alpha=2)\n"),
+            Names{});
 }
 
 // ---- rewriting
 
 // The body after the rewrite without clean-ups. The wrapper takes the first `most` parameters of the pattern.
-std::string rewritten(const std::string& body, const std::string& pattern, std::size_t most = 9, std::vector<std::size_t>* left_out = nullptr) {
+std::string rewritten(const std::string& body, const std::string& pattern, std::size_t most = 9,
+                      std::vector<std::size_t>* left_out = nullptr) {
   const Graph graph = graph_of(body);
   const Pattern p = pattern_of(pattern);
   const MatchResult result = find_matches(p, MatchIndex(graph), MatchMode::normal);
@@ -234,45 +268,62 @@ std::string rewritten(const std::string& body, const std::string& pattern, std::
   std::string lines;
   for (const std::string_view line : text_lines(std::string_view(text).substr(text.find("def forward")))) {
     const std::string_view trimmed = text_trim(line);
-    if (!trimmed.starts_with("def ") && !trimmed.ends_with("= None") && !trimmed.empty()) lines += std::string(trimmed) + "\n";
+    if (!trimmed.starts_with("def ") && !trimmed.ends_with("= None") && !trimmed.empty())
+      lines += std::string(trimmed) + "\n";
   }
   return lines;
 }
 
 TEST(Rewrite, OneOutputKeepsItsName) {
-  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        b = a + y\n        c = b * 2\n        return (c,)\n", "def pattern(p, q):\n    return torch.relu(p) + q\n"), "b = fused(x, y)\nc = b * 2\nreturn (c,)\n");
+  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        b = a + y\n        c = b * 2\n        return (c,)\n",
+                      "def pattern(p, q):\n    return torch.relu(p) + q\n"),
+            "b = fused(x, y)\nc = b * 2\nreturn (c,)\n");
 }
 
 TEST(Rewrite, SeveralOutputsAreItems) {
-  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        b = a + y\n        return (a, b)\n", "def pattern(p, q):\n    r = torch.relu(p)\n    return r, r + q\n"),
+  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        b = a + y\n        return (a, b)\n",
+                      "def pattern(p, q):\n    r = torch.relu(p)\n    return r, r + q\n"),
             "fused_out = fused(x, y)\na = fused_out[0]\nb = fused_out[1]\nreturn (a, b)\n");
 }
 
 TEST(Rewrite, UnusedItemsGo) {
-  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        b = a + y\n        return (b,)\n", "def pattern(p, q):\n    r = torch.relu(p)\n    return r, r + q\n"), "fused_out = fused(x, y)\nb = fused_out[1]\nreturn (b,)\n");
+  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        b = a + y\n        return (b,)\n",
+                      "def pattern(p, q):\n    r = torch.relu(p)\n    return r, r + q\n"),
+            "fused_out = fused(x, y)\nb = fused_out[1]\nreturn (b,)\n");
 }
 
 TEST(Rewrite, ChainedMatches) {
-  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        b = torch.sigmoid(a)\n        c = torch.relu(b)\n        d = torch.sigmoid(c)\n        return (d,)\n", "def pattern(p):\n    return torch.sigmoid(torch.relu(p))\n"),
+  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        b = torch.sigmoid(a)\n        c = torch.relu(b)\n        d = "
+                      "torch.sigmoid(c)\n        return (d,)\n",
+                      "def pattern(p):\n    return torch.sigmoid(torch.relu(p))\n"),
             "b = fused(x)\nd = fused(b)\nreturn (d,)\n");
 }
 
 TEST(Rewrite, LiteralsAndListsAreArguments) {
-  EXPECT_EQ(rewritten("        a = torch.cat([x, y], dim=1)\n        return (a,)\n", "def pattern(p, d):\n    return torch.cat(p, dim=d)\n"), "a = fused([x, y], 1)\nreturn (a,)\n");
+  EXPECT_EQ(rewritten("        a = torch.cat([x, y], dim=1)\n        return (a,)\n",
+                      "def pattern(p, d):\n    return torch.cat(p, dim=d)\n"),
+            "a = fused([x, y], 1)\nreturn (a,)\n");
 }
 
 TEST(Rewrite, StandsBeforeAnEarlierUser) {
-  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        u = torch.tanh(a)\n        b = torch.sigmoid(x)\n        return (a, b, u)\n", "def pattern(p):\n    return torch.relu(p), torch.sigmoid(p)\n"),
+  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        u = torch.tanh(a)\n        b = torch.sigmoid(x)\n        "
+                      "return (a, b, u)\n",
+                      "def pattern(p):\n    return torch.relu(p), torch.sigmoid(p)\n"),
             "fused_out = fused(x)\na = fused_out[0]\nb = fused_out[1]\nu = torch.tanh(a)\nreturn (a, b, u)\n");
 }
 
 TEST(Rewrite, UsersMoveBehindALaterInput) {
-  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        u = torch.tanh(a)\n        w = torch.exp(y)\n        b = torch.sigmoid(w)\n        return (a, b, u)\n", "def pattern(p, q):\n    return torch.relu(p), torch.sigmoid(q)\n"),
-            "w = torch.exp(y)\nfused_out = fused(x, w)\na = fused_out[0]\nu = torch.tanh(a)\nb = fused_out[1]\nreturn (a, b, u)\n");
+  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        u = torch.tanh(a)\n        w = torch.exp(y)\n        b = "
+                      "torch.sigmoid(w)\n        return (a, b, u)\n",
+                      "def pattern(p, q):\n    return torch.relu(p), torch.sigmoid(q)\n"),
+            "w = torch.exp(y)\nfused_out = fused(x, w)\na = fused_out[0]\nu = torch.tanh(a)\nb = fused_out[1]\nreturn "
+            "(a, b, u)\n");
 }
 
 TEST(Rewrite, UsersDoNotMovePastAnEffect) {
-  const Graph graph = graph_of("        a = torch.relu(x)\n        u = a + z\n        z += 1\n        w = torch.exp(y)\n        b = torch.sigmoid(w)\n        return (b, u)\n");
+  const Graph graph = graph_of(
+      "        a = torch.relu(x)\n        u = a + z\n        z += 1\n        w = torch.exp(y)\n        b = "
+      "torch.sigmoid(w)\n        return (b, u)\n");
   const Pattern p = pattern_of("def pattern(p, q):\n    return torch.relu(p), torch.sigmoid(q)\n");
   const MatchResult result = find_matches(p, MatchIndex(graph), MatchMode::normal);
   ASSERT_EQ(result.matches.size(), 1U);
@@ -281,18 +332,26 @@ TEST(Rewrite, UsersDoNotMovePastAnEffect) {
 }
 
 TEST(Rewrite, WhatNobodyNeedsGoesButEffectsStay) {
-  const std::string body = "        n = x.size(0)\n        m = n + 1\n        k = y.add_(1)\n        z[0] = 3\n        a = x.view(m, k)\n        return (a, z)\n";
-  EXPECT_EQ(rewritten(body, "def pattern(p, s, t):\n    return p.view(s, t)\n", 1), "k = y.add_(1)\nz[0] = 3\na = fused(x)\nreturn (a, z)\n");
+  const std::string body =
+      "        n = x.size(0)\n        m = n + 1\n        k = y.add_(1)\n        z[0] = 3\n        a = x.view(m, k)\n   "
+      "     return (a, z)\n";
+  EXPECT_EQ(rewritten(body, "def pattern(p, s, t):\n    return p.view(s, t)\n", 1),
+            "k = y.add_(1)\nz[0] = 3\na = fused(x)\nreturn (a, z)\n");
 }
 
 TEST(Rewrite, InPlaceInsideIsAnOrdinaryNode) {
-  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        a += y\n        b = a * 2\n        return (b,)\n", "def pattern(p, q):\n    r = torch.relu(p)\n    r += q\n    return r\n"), "a = fused(x, y)\nb = a * 2\nreturn (b,)\n");
+  EXPECT_EQ(rewritten("        a = torch.relu(x)\n        a += y\n        b = a * 2\n        return (b,)\n",
+                      "def pattern(p, q):\n    r = torch.relu(p)\n    r += q\n    return r\n"),
+            "a = fused(x, y)\nb = a * 2\nreturn (b,)\n");
 }
 
 TEST(Rewrite, MatchesThatCloseACircleTogether) {
   // a goes into d's match and c into b's: either pair can be one call, both cannot.
   std::vector<std::size_t> left_out;
-  const std::string text = rewritten("        a = torch.relu(x)\n        c = torch.relu(y)\n        b = torch.sigmoid(c)\n        d = torch.sigmoid(a)\n        return (b, d)\n", "def pattern(p, q):\n    return torch.relu(p), torch.sigmoid(q)\n", 9, &left_out);
+  const std::string text = rewritten(
+      "        a = torch.relu(x)\n        c = torch.relu(y)\n        b = torch.sigmoid(c)\n        d = "
+      "torch.sigmoid(a)\n        return (b, d)\n",
+      "def pattern(p, q):\n    return torch.relu(p), torch.sigmoid(q)\n", 9, &left_out);
   EXPECT_EQ(left_out, std::vector<std::size_t>{1});
   EXPECT_NE(text.find("fused("), std::string::npos);
 }

@@ -46,7 +46,8 @@ TEST(Schemas, EveryRowParses) {
       positional += p.keyword_only ? 0 : 1;
     }
     EXPECT_EQ(positional, s.positional) << row.schema;
-    for (const ParamType& type : s.returns) EXPECT_TRUE(type.base != Base::other || has_unknown(row.schema)) << row.schema;
+    for (const ParamType& type : s.returns)
+      EXPECT_TRUE(type.base != Base::other || has_unknown(row.schema)) << row.schema;
   }
 }
 
@@ -83,14 +84,15 @@ TEST(Schemas, EffectsAndResults) {
 
 // ---- binding: registers 0 and 1 are tensors, 2 is an int, 3 is known only when it runs
 
-
-std::string bind(const Schema& s, std::vector<Value> args, std::vector<Kwarg> kwargs = {}, Spelled spelled = Spelled::function) {
+std::string bind(const Schema& s, std::vector<Value> args, std::vector<Kwarg> kwargs = {},
+                 Spelled spelled = Spelled::function) {
   const Ty registers[] = {Ty::tensor, Ty::tensor, Ty::integer, Ty::any};
   std::string why;
   const auto bound = bind_schema(s, {args, kwargs}, spelled, registers, &why);
   if (!bound) return "! " + why;
   std::string out;
-  for (const Value& v : *bound) out += (out.empty() ? "" : ", ") + value_text(v, [](NodeId id) { return "%" + std::to_string(id); });
+  for (const Value& v : *bound)
+    out += (out.empty() ? "" : ", ") + value_text(v, [](NodeId id) { return "%" + std::to_string(id); });
   return out;
 }
 
@@ -111,7 +113,8 @@ TEST(Bind, DefaultsAndKeywords) {
 }
 
 TEST(Bind, NumpyNamesButNotForAten) {
-  EXPECT_EQ(bind(schema("sum", "dim_IntList"), {kX}, {{"axis", num(1)}, {"keepdims", Value::boolean(true)}}), "%0, 1, True, None");
+  EXPECT_EQ(bind(schema("sum", "dim_IntList"), {kX}, {{"axis", num(1)}, {"keepdims", Value::boolean(true)}}),
+            "%0, 1, True, None");
   EXPECT_EQ(bind(schema("add", "Tensor"), {}, {{"x1", kX}, {"x2", kY}}), "%0, %1, 1");
   EXPECT_EQ(bind(schema("sum", "dim_IntList"), {kX}, {{"axis", num(1)}}, Spelled::aten), "! has no keyword 'axis'");
   EXPECT_EQ(bind(schema("relu"), {}, {{"self", kX}}, Spelled::aten), "%0");
@@ -124,7 +127,8 @@ TEST(Bind, SizesMayBeSpread) {
   EXPECT_EQ(bind(schema("view"), {kX, kN, num(3)}, {}, Spelled::method), "%0, [%2, 3]");
   EXPECT_EQ(bind(schema("zeros"), {num(2), num(3)}).substr(0, 6), "[2, 3]");
   EXPECT_EQ(bind(schema("view"), {kX, num(2), Value::of(1.5)}, {}, Spelled::method), "! argument 'size' is object");
-  EXPECT_EQ(bind(schema("permute"), {kX, num(1), num(0)}), "! takes 2 positional arguments, 3 given");  // a function spreads nothing behind a tensor
+  EXPECT_EQ(bind(schema("permute"), {kX, num(1), num(0)}),
+            "! takes 2 positional arguments, 3 given");  // a function spreads nothing behind a tensor
 }
 
 TEST(Bind, OneSizeStandsForAll) {
@@ -158,7 +162,8 @@ TEST(Bind, UnknownUntilItRunsFitsAnything) {
 
 TEST(Bind, AMethodsObjectIsSelf) {
   EXPECT_EQ(bind(schema("add", "Tensor"), {kX, kY}, {}, Spelled::method), "%0, %1, 1");
-  EXPECT_EQ(bind(schema("where", "self"), {kX, kY, kX}, {}, Spelled::method), "%1, %0, %0");  // where(condition, self, other)
+  EXPECT_EQ(bind(schema("where", "self"), {kX, kY, kX}, {}, Spelled::method),
+            "%1, %0, %0");  // where(condition, self, other)
   EXPECT_EQ(bind(schema("zeros"), {kX, num(1)}, {}, Spelled::method), "! has no self");
 }
 
@@ -190,10 +195,14 @@ TEST(Table, RowsComeBeforeAten) {
 }
 
 TEST(Table, NamespacesGiveTheirOwn) {
-  for (const char* spelling : {"torch._C._nn.gelu", "torch.linalg.inv", "torch._C._linalg.linalg_inv", "torch.fft.rfft", "torch._C._fft.fft_rfft", "torch.special.expit",
-                               "torch._C._special.special_expit", "torch._VF.lstm", "torch._C._VariableFunctions.relu", "torch.functional.norm", "operator.add", "getattr.T", "builtins.len"})
+  for (const char* spelling :
+       {"torch._C._nn.gelu", "torch.linalg.inv", "torch._C._linalg.linalg_inv", "torch.fft.rfft",
+        "torch._C._fft.fft_rfft", "torch.special.expit", "torch._C._special.special_expit", "torch._VF.lstm",
+        "torch._C._VariableFunctions.relu", "torch.functional.norm", "operator.add", "getattr.T", "builtins.len"})
     EXPECT_TRUE(op_find(spelling)) << spelling;
-  for (const char* spelling : {"", ".", "torch", "torch.", "torch.gelu", ".gelu", "relu", "aten.relu", "torch.ops.aten.", "torch.ops.aten.add.Nothing", "torch.nn.functional.", "torch.linalg.relu", "getattr.", "torch.Tensor."})
+  for (const char* spelling :
+       {"", ".", "torch", "torch.", "torch.gelu", ".gelu", "relu", "aten.relu", "torch.ops.aten.",
+        "torch.ops.aten.add.Nothing", "torch.nn.functional.", "torch.linalg.relu", "getattr.", "torch.Tensor."})
     EXPECT_FALSE(op_find(spelling)) << spelling;
 }
 
@@ -226,8 +235,10 @@ class RowChecker {
       if (s->kind == py::StmtKind::raise)
         for (const py::Expr* item : s->value->items.subspan(1)) expression(*item);
       for (const py::Expr* t : s->targets) {
-        if (t->kind == py::ExprKind::name) locals_.insert(t->text);
-        else wrong.push_back("a target that is no name");
+        if (t->kind == py::ExprKind::name)
+          locals_.insert(t->text);
+        else
+          wrong.push_back("a target that is no name");
       }
       switch (s->kind) {
         case py::StmtKind::assign:
@@ -242,7 +253,8 @@ class RowChecker {
   }
 
   void expression(const py::Expr& e) {
-    if (e.kind == py::ExprKind::name && !locals_.contains(e.text) && e.text != "inf") wrong.push_back("name " + std::string(e.text));
+    if (e.kind == py::ExprKind::name && !locals_.contains(e.text) && e.text != "inf")
+      wrong.push_back("name " + std::string(e.text));
     if (e.kind == py::ExprKind::attribute) {
       const std::string path = py::dotted_name(e);
       if (path.starts_with("torch.")) return;
@@ -261,8 +273,10 @@ class RowChecker {
 
   void callee(const py::Expr& f) {
     if (f.kind == py::ExprKind::name) {
-      const std::set<std::string_view> questions = {"len", "is_tensor", "is_none", "is_int", "is_number", "is_real", "is_string", "is_dtype", "is_sequence"};
-      if (!questions.contains(f.text) && op_helper_find(f.text) == nullptr) wrong.push_back("function " + std::string(f.text));
+      const std::set<std::string_view> questions = {"len",     "is_tensor", "is_none",  "is_int",     "is_number",
+                                                    "is_real", "is_string", "is_dtype", "is_sequence"};
+      if (!questions.contains(f.text) && op_helper_find(f.text) == nullptr)
+        wrong.push_back("function " + std::string(f.text));
       return;
     }
     const std::string path = py::dotted_name(f);
@@ -315,20 +329,27 @@ TEST(Rows, BuiltinsAreUniqueAndTakeArguments) {
 // ---- lowering
 
 std::string lower(const std::string& body) {
-  const Graph graph = read_model("model.py", "import torch\nimport operator\nclass GraphModule(torch.nn.Module):\n    def forward(self, x):\n" + body).take();
+  const Graph graph =
+      read_model(
+          "model.py",
+          "import torch\nimport operator\nclass GraphModule(torch.nn.Module):\n    def forward(self, x):\n" + body)
+          .take();
   const auto program = lower_graph(graph);
   return program ? program_text(*program) : error_line(program.error());
 }
 
 TEST(Lower, ResultsOfSeveralAreTakenWithoutAStep) {
-  EXPECT_EQ(lower("        a, b = torch.max(x, 1)\n        return (b, a)\n"), "%1, %2 = aten.max.dim(%0, 1, False)\nreturn (%2, %1)\n");
+  EXPECT_EQ(lower("        a, b = torch.max(x, 1)\n        return (b, a)\n"),
+            "%1, %2 = aten.max.dim(%0, 1, False)\nreturn (%2, %1)\n");
 }
 
 TEST(Lower, EqualArmsNeedNoRegister) {
   EXPECT_EQ(lower("        return torch.nn.functional.relu(x, True)\n"), "%1 = aten.relu_(%0)\nreturn %1\n");
 }
 
-TEST(Lower, WhatDoesNothingLeavesNoStep) { EXPECT_EQ(lower("        torch._C._set_grad_enabled(False)\n        return x\n"), "return %0\n"); }
+TEST(Lower, WhatDoesNothingLeavesNoStep) {
+  EXPECT_EQ(lower("        torch._C._set_grad_enabled(False)\n        return x\n"), "return %0\n");
+}
 
 }  // namespace
 }  // namespace passnet

@@ -46,7 +46,9 @@ Result<LaunchPlan> record(const PassFolder& folder, std::vector<HostArgument> ar
 }
 
 TEST(Host, nothing_survives_a_call) {
-  const PassFolder folder = loaded("def run(x):\n    global COUNT\n    COUNT += 1\n    CACHE[x.shape] = COUNT\n    return torch.empty(len(CACHE), COUNT)\n");
+  const PassFolder folder = loaded(
+      "def run(x):\n    global COUNT\n    COUNT += 1\n    CACHE[x.shape] = COUNT\n    return torch.empty(len(CACHE), "
+      "COUNT)\n");
   const std::string first = plan_text(record(folder, {tensor({2})}).take());
   const std::string second = plan_text(record(folder, {tensor({3})}).take());
   EXPECT_NE(first.find("b1 = allocate float32[1, 1]"), std::string::npos) << first;
@@ -54,7 +56,8 @@ TEST(Host, nothing_survives_a_call) {
 }
 
 TEST(Host, plan_names_the_wrappers_lines) {
-  const PassFolder folder = loaded("def run(x):\n    out = torch.empty_like(x)\n    kernel[(3,)](x, out, x.numel(), BLOCK=16)\n    return out\n");
+  const PassFolder folder = loaded(
+      "def run(x):\n    out = torch.empty_like(x)\n    kernel[(3,)](x, out, x.numel(), BLOCK=16)\n    return out\n");
   const LaunchPlan plan = record(folder, {tensor({4, 4})}).take();
   ASSERT_EQ(plan.launches.size(), 1u);
   EXPECT_EQ(plan.launches[0].kernel.name(), "kernel");
@@ -64,7 +67,8 @@ TEST(Host, plan_names_the_wrappers_lines) {
 }
 
 TEST(Host, steps_are_limited) {
-  const PassFolder folder = loaded("def run(x):\n    n = 0\n    for i in range(1000):\n        n += i\n    return torch.empty(1)\n");
+  const PassFolder folder =
+      loaded("def run(x):\n    n = 0\n    for i in range(1000):\n        n += i\n    return torch.empty(1)\n");
   EXPECT_TRUE(record(folder, {tensor({2})}));
   const auto stopped = record(folder, {tensor({2})}, {500, 60, std::int64_t{1} << 40});
   ASSERT_FALSE(stopped);
@@ -73,25 +77,34 @@ TEST(Host, steps_are_limited) {
 }
 
 TEST(Host, depth_is_limited) {
-  const PassFolder folder = loaded("def down(n):\n    return 0 if n == 0 else down(n - 1)\n\ndef run(x):\n    return torch.empty(down(40) + 1)\n");
+  const PassFolder folder = loaded(
+      "def down(n):\n    return 0 if n == 0 else down(n - 1)\n\ndef run(x):\n    return torch.empty(down(40) + 1)\n");
   EXPECT_TRUE(record(folder, {tensor({2})}));
   EXPECT_EQ(record(folder, {tensor({2})}, {2'000'000, 20, std::int64_t{1} << 40}).error().code, Code::limit);
 }
 
 TEST(Host, functions_and_scopes_are_freed) {  // what the address sanitizer would report
-  const PassFolder folder = loaded("def run(x):\n    def inner(n):\n        return lambda: inner(n)\n    f = inner(1)\n    g = [f]\n    return torch.empty(1)\n");
+  const PassFolder folder = loaded(
+      "def run(x):\n    def inner(n):\n        return lambda: inner(n)\n    f = inner(1)\n    g = [f]\n    return "
+      "torch.empty(1)\n");
   EXPECT_TRUE(record(folder, {tensor({2})}));
 }
 
 TEST(Load, several_files) {
-  const auto folder = load_pass_sources({{"Fuse", "from pass_dir.helper import *\n"}, {"helper", std::string(kHead) + "def run(x):\n    return x\n"}}, "Fuse");
+  const auto folder = load_pass_sources(
+      {{"Fuse", "from pass_dir.helper import *\n"}, {"helper", std::string(kHead) + "def run(x):\n    return x\n"}},
+      "Fuse");
   ASSERT_TRUE(folder) << error_text(folder.error());
   EXPECT_EQ(folder->passes[0].wrapper_name(), "run");
   EXPECT_EQ(folder->passes[0].wrapper_module->name, "helper");
 }
 
 TEST(Load, replacement_args_refer_to_placeholders) {
-  const auto folder = load_pass_sources({{"Fuse", "import torch\ndef pattern(a, b):\n    return a + b\ndef replacement_args(a, b):\n    return (b, (a, 2), 'r')\ndef run(*args):\n    return args[0]\ndef replacement_func():\n    return run\n"}}, "Fuse");
+  const auto folder = load_pass_sources(
+      {{"Fuse",
+        "import torch\ndef pattern(a, b):\n    return a + b\ndef replacement_args(a, b):\n    return (b, (a, 2), "
+        "'r')\ndef run(*args):\n    return args[0]\ndef replacement_func():\n    return run\n"}},
+      "Fuse");
   ASSERT_TRUE(folder) << error_text(folder.error());
   const auto& args = folder->passes[0].replacement_args;
   ASSERT_EQ(args.size(), 3u);
@@ -101,7 +114,8 @@ TEST(Load, replacement_args_refer_to_placeholders) {
 }
 
 TEST(Policy, every_violation_has_its_line) {
-  ModuleLoader loader(std::map<std::string, std::string>{{"Fuse", std::string(kHead) + "def run(x):\n    y = torch.relu(x)\n    return y.sum()\n"}});
+  ModuleLoader loader(std::map<std::string, std::string>{
+      {"Fuse", std::string(kHead) + "def run(x):\n    y = torch.relu(x)\n    return y.sum()\n"}});
   const auto found = check_policy(loader.load("Fuse"));
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].error.where.line + 1, found[1].error.where.line);
