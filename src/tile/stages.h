@@ -1,0 +1,24 @@
+// The stages of a kernel's way through tile IR, one function each. lower.h makes the function; tile_cpu emits it.
+#pragma once
+
+#include "base/error.h"
+#include "tile/ir.h"
+#include "tile/launch_facts.h"
+
+namespace passnet::tile {
+
+// The IR's rules: types, shapes, blocks, values defined before use. The error names the op and its line.
+Result<std::monostate> verify(const Function& function);
+
+// Integer parameters, grid sizes and program ids of grid size 1 become constants.
+void specialise(Function& function, const LaunchFacts& facts);
+
+// Rule rows to a fixed point, equal ops merged, unused ones removed, constant loops and branches resolved, loop-carried
+// values of the form v = v + uniform rewritten over a scalar. The results of the kernel stay the same, bit for bit.
+void simplify(Function& function);
+
+// The text form: print, parse, print is identical.
+std::string print(const Function& function);
+Result<Function> parse(std::string file, std::string_view text);
+
+}  // namespace passnet::tile

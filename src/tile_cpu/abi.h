@@ -1,0 +1,30 @@
+// The binary interface between the host and an emitted kernel. The emitted source has the same declarations.
+#pragma once
+
+#include <cstdint>
+
+namespace passnet::tile_cpu {
+
+union Argument {  // in the order of the kernel's parameters
+  void* pointer;
+  std::int64_t integer;  // integers and bools
+  double real;           // floats of any width
+};
+
+// Runs programs begin..end-1 of the grid, numbered with axis 0 fastest. `scratch`: at least Emitted::scratch_bytes, aligned to
+// 64, of this thread alone. Reentrant.
+using Kernel = void (*)(const Argument* arguments, std::int64_t begin, std::int64_t end, char* scratch);
+
+// Of the checked build. Asked before every element that is touched; 0: do not touch it (a load then gives 0).
+struct Hooks {
+  void* context;
+  // `site`: index into Emitted::sites; `value`: the bytes about to be stored, null for a load.
+  int (*access)(void* context, std::int64_t site, void* address, std::int64_t program, const void* value);
+  // An assertion of the kernel that does not hold.
+  void (*failed)(void* context, std::int64_t site, std::int64_t program);
+};
+using CheckedKernel = void (*)(const Argument* arguments, std::int64_t begin, std::int64_t end, char* scratch, const Hooks* hooks);
+
+inline constexpr char kKernelSymbol[] = "passnet_kernel";  // of either
+
+}  // namespace passnet::tile_cpu
