@@ -1,5 +1,5 @@
-// Text -> tile IR; the grammar is at the head of text.cpp. Takes any bytes: an error has its place, recursion is bounded
-// by kDepthLimit, value numbers by kValueLimit. Whether the function obeys the IR's rules is verify's question.
+// Text -> tile IR; the grammar is at the head of text.cpp. Takes any bytes: an error has its place, recursion is
+// bounded by kDepthLimit, value numbers by kValueLimit. Whether the function obeys the IR's rules is verify's question.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "tile/scalar.h"
 #include "tile/stages.h"
 #include "tile/text.h"
 
@@ -153,7 +154,9 @@ class Parser {
     skip_space();
     const std::size_t begin = at_;
     if (peek() == '-') ++at_;
-    while (letter(peek()) || digit(peek()) || peek() == '.' || ((peek() == '-' || peek() == '+') && text_[at_ - 1] == 'e')) ++at_;
+    while (letter(peek()) || digit(peek()) || peek() == '.' ||
+           ((peek() == '-' || peek() == '+') && text_[at_ - 1] == 'e'))
+      ++at_;
     return text_.substr(begin, at_ - begin);
   }
 
@@ -218,7 +221,8 @@ class Parser {
     skip_space();
     const std::size_t begin = at_;
     const std::string_view text = word();
-    const ElemRow* row = std::find_if(std::begin(kElems), std::end(kElems), [&](const ElemRow& r) { return r.name == text; });
+    const ElemRow* row =
+        std::find_if(std::begin(kElems), std::end(kElems), [&](const ElemRow& r) { return r.name == text; });
     if (row == std::end(kElems)) {
       at_ = begin;
       error("expected an element type (i1, i32, f16, ...)");
@@ -306,7 +310,8 @@ class Parser {
       const Elem elem = f_.type(op.result()).elem;
       if (is_float(elem)) {
         op.real = number<double>("a number");
-        if (std::isnan(op.real)) op.real = std::numeric_limits<double>::quiet_NaN();
+        op.real =
+            std::isnan(op.real) ? std::numeric_limits<double>::quiet_NaN() : real_of(elem, bits_of_real(elem, op.real));
       } else if (elem == Elem::u64) {
         op.integer = static_cast<std::int64_t>(number<std::uint64_t>("an unsigned integer"));
       } else {
@@ -315,8 +320,10 @@ class Parser {
     }
     if (parts & kPartStart) op.integer = number<std::int64_t>("an integer");
     if (parts & kPartLeafAxis) op.axis = small<std::int8_t>("an axis");
-    if (parts & kPartCombine) op.combine = static_cast<Combine>(one_of(kCombineNames, "how to combine (sum, max, ...)"));
-    if (parts & kPartAtomic) op.atomic = static_cast<Atomic>(one_of(kAtomicNames, "an atomic operation (add, max, ...)"));
+    if (parts & kPartCombine)
+      op.combine = static_cast<Combine>(one_of(kCombineNames, "how to combine (sum, max, ...)"));
+    if (parts & kPartAtomic)
+      op.atomic = static_cast<Atomic>(one_of(kAtomicNames, "an atomic operation (add, max, ...)"));
   }
 
   void parts_behind(Op& op) {

@@ -91,7 +91,8 @@ Bits integer_binary(Code code, Elem elem, Bits a, Bits b) {
     case Code::shl: return b >= width ? 0 : (a << b) & mask;
     case Code::shr:
       if (!is_signed(elem)) return b >= width ? 0 : a >> b;
-      return bits_of_integer(elem, integer_of(elem, a) >> std::min<Bits>(b, width - 1));  // a negative amount is a huge one
+      return bits_of_integer(elem,
+                             integer_of(elem, a) >> std::min<Bits>(b, width - 1));  // a negative amount is a huge one
     default: return 0;
   }
 }

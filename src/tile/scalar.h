@@ -1,8 +1,8 @@
 // What the ops mean for one element: the one place of scalar semantics, for the interpreter and for constant folding.
 //
-// An element is its bits, as in memory, in the low end of 64 (an i1 is 0 or 1). Integers of any width are two's complement
-// and wrap; an i1 is an unsigned integer of one bit. f16 and bf16 compute in f32 and round the result; f32 functions
-// compute in f64 and round, so they are correctly rounded but for hard cases of one in millions.
+// An element is its bits, as in memory, in the low end of 64 (an i1 is 0 or 1). Integers of any width are two's
+// complement and wrap; an i1 is an unsigned integer of one bit. f16 and bf16 compute in f32 and round the result; f32
+// functions compute in f64 and round, so they are correctly rounded but for hard cases of one in millions.
 #pragma once
 
 #include <cstdint>

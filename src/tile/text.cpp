@@ -14,6 +14,9 @@
 // texts). `@line:column` or `@file:line:column` is the source; `#` starts a comment.
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
+
 #include "base/text.h"
 #include "tile/stages.h"
 #include "tile/text.h"
@@ -63,9 +66,19 @@ std::string definitions(const Function& f, std::span<const ValueId> values) {
   return out;
 }
 
+// The shortest digits that read back, as an f32 where the type is no wider.
+std::string real_text(Elem elem, double value) {
+  const auto narrow = static_cast<float>(value);
+  if (elem == Elem::f64 || !std::isfinite(value) || static_cast<double>(narrow) != value) return python_float(value);
+  char buffer[32];
+  std::string out(buffer, std::to_chars(buffer, buffer + sizeof buffer, narrow).ptr);
+  if (out.find_first_of(".e") == std::string::npos) out += ".0";
+  return out;
+}
+
 std::string constant_text(const Function& f, const Op& op) {
   const Elem elem = known(f, op.result()) ? f.type(op.result()).elem : Elem::i64;
-  if (is_float(elem)) return python_float(op.real);
+  if (is_float(elem)) return real_text(elem, op.real);
   if (elem == Elem::u64) return fmt::format("{}", static_cast<std::uint64_t>(op.integer));
   return fmt::format("{}", op.integer);
 }
@@ -142,7 +155,8 @@ std::string op_text(const Function& f, const Op& op) {
   if (parts & kPartAxis) out += fmt::format(" axis {}", op.axis);
   if (parts & kPartOrder) {
     const std::size_t rank = known(f, op.result()) ? f.type(op.result()).shape.rank : 0;
-    out += fmt::format(" order {}", fmt::join(op.order.begin(), op.order.begin() + static_cast<std::ptrdiff_t>(rank), ", "));
+    out += fmt::format(" order {}",
+                       fmt::join(op.order.begin(), op.order.begin() + static_cast<std::ptrdiff_t>(rank), ", "));
   }
   if (op.reverse && (parts & kPartReverse)) out += " reverse";
   if (parts & kPartText) out += ' ' + quoted(op.text);

@@ -11,8 +11,8 @@ enum : unsigned {
   kPartLeafAxis = 4,  // an axis right behind the name
   kPartCombine = 8,
   kPartAtomic = 16,
-  kPartAxis = 32,    // `axis n` behind the operands
-  kPartOrder = 64,   // `order a, b, ...`: as many as the result's rank
+  kPartAxis = 32,   // `axis n` behind the operands
+  kPartOrder = 64,  // `order a, b, ...`: as many as the result's rank
   kPartReverse = 128,
   kPartText = 256,
 };

@@ -37,8 +37,8 @@ using Check = void (*)(const Verifier&, const Op&);
 
 struct Rule {
   Code code;
-  int least, most;  // operands
-  int results;      // kMany: as the check says
+  int least, most;   // operands
+  int results;       // kMany: as the check says
   unsigned classes;  // of the first operand, or of the result where there is none
   Check check;
 };
@@ -122,7 +122,8 @@ class Verifier {
 
   void block(const Block& block, int depth, bool inner) {
     if (depth > kDepthLimit) fail(fmt::format("blocks nested deeper than {}", kDepthLimit), passnet::Code::limit);
-    if (inner && (block.ops.empty() || block.ops.back().code != Code::yield)) fail("a block without a yield at its end");
+    if (inner && (block.ops.empty() || block.ops.back().code != Code::yield))
+      fail("a block without a yield at its end");
     for (const Op& op : block.ops) {
       if (op.code == Code::yield && (!inner || &op != &block.ops.back())) {
         op_ = &op;
