@@ -95,6 +95,19 @@ INLINE f32 min_(f32 a, f32 b) { return a < b ? a : b != b ? a : b; }
 INLINE f32 max_(f32 a, f32 b) { return a > b ? a : b != b ? a : b; }
 INLINE f64 min_(f64 a, f64 b) { return a < b ? a : b != b ? a : b; }
 INLINE f64 max_(f64 a, f64 b) { return a > b ? a : b != b ? a : b; }
+// acc and x to acc; a NaN in x is left out.
+#if L == 16 && !defined(__clang__)
+INLINE vf32 most(vf32 acc, vf32 x) { return __builtin_ia32_maxps512_mask(x, acc, vf32{}, (u16)-1, 4); }
+INLINE vf32 least(vf32 acc, vf32 x) { return __builtin_ia32_minps512_mask(x, acc, vf32{}, (u16)-1, 4); }
+#elif L == 8 && !defined(__clang__)
+INLINE vf32 most(vf32 acc, vf32 x) { return __builtin_ia32_maxps256(x, acc); }
+INLINE vf32 least(vf32 acc, vf32 x) { return __builtin_ia32_minps256(x, acc); }
+#else
+INLINE vf32 most(vf32 acc, vf32 x) { return x > acc ? x : acc; }
+INLINE vf32 least(vf32 acc, vf32 x) { return x < acc ? x : acc; }
+#endif
+template <class V> INLINE V most(V acc, V x) { return max_(x, acc); }
+template <class V> INLINE V least(V acc, V x) { return min_(x, acc); }
 #define MINMAX_NAN(T) \
   INLINE T min_nan(T a, T b) { return a < b ? a : a != a ? a : b; } \
   INLINE T max_nan(T a, T b) { return a > b ? a : a != a ? a : b; }

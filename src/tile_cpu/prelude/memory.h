@@ -163,16 +163,3 @@ INLINE auto across(V v, F f) {
   for (int w = L / 2; w > 0; w /= 2) v = f(v, swapped(v, w));
   return v[0];
 }
-// acc and x to acc; a NaN in x is left out.
-#if L == 16 && !defined(__clang__)
-INLINE vf32 most(vf32 acc, vf32 x) { return __builtin_ia32_maxps512_mask(x, acc, vf32{}, (u16)-1, 4); }
-INLINE vf32 least(vf32 acc, vf32 x) { return __builtin_ia32_minps512_mask(x, acc, vf32{}, (u16)-1, 4); }
-#elif L == 8 && !defined(__clang__)
-INLINE vf32 most(vf32 acc, vf32 x) { return __builtin_ia32_maxps256(x, acc); }
-INLINE vf32 least(vf32 acc, vf32 x) { return __builtin_ia32_minps256(x, acc); }
-#else
-INLINE vf32 most(vf32 acc, vf32 x) { return x > acc ? x : acc; }
-INLINE vf32 least(vf32 acc, vf32 x) { return x < acc ? x : acc; }
-#endif
-template <class V> INLINE V most(V acc, V x) { return max_(x, acc); }
-template <class V> INLINE V least(V acc, V x) { return min_(x, acc); }
