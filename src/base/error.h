@@ -32,6 +32,7 @@ enum class Code : std::uint8_t {
   policy,       // a pass calls what a wrapper may not
   integrity,    // a pass tries to carry state or to reach outside its kernels
   host,         // a wrapper raised, or does what cannot be prepared
+  kernel,       // a kernel that breaks the rules of the tile language
   usage,        // the command line is wrong
   environment,  // something on this machine is missing or broken
   internal,     // our bug
