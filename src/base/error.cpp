@@ -22,6 +22,7 @@ std::string_view code_name(Code code) {
     case Code::policy: return "policy";
     case Code::integrity: return "integrity";
     case Code::host: return "host";
+    case Code::kernel: return "kernel";
     case Code::usage: return "usage";
     case Code::environment: return "environment";
     case Code::internal: return "internal";
@@ -36,7 +37,8 @@ ErrorKind code_kind(Code code) {
     case Code::pass:
     case Code::policy:
     case Code::integrity:
-    case Code::host: return ErrorKind::candidate;
+    case Code::host:
+    case Code::kernel: return ErrorKind::candidate;
     default: return ErrorKind::input;
   }
 }

@@ -17,8 +17,12 @@ void specialise(Function& function, const LaunchFacts& facts);
 // values of the form v = v + uniform rewritten over a scalar. The results of the kernel stay the same, bit for bit.
 void simplify(Function& function);
 
-// The text form: print, parse, print is identical.
+// The text form: print, parse, print is identical. parse takes any bytes and does not verify.
 std::string print(const Function& function);
 Result<Function> parse(std::string file, std::string_view text);
+
+// `*f16[64, 32]`; `%7 acc: f32[64] = add %5, %6`, without blocks and source.
+std::string type_text(const Type& type);
+std::string op_text(const Function& function, const Op& op);
 
 }  // namespace passnet::tile
