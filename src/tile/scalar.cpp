@@ -99,6 +99,12 @@ Bits integer_binary(Code code, Elem elem, Bits a, Bits b) {
 
 // Floats: F is float (halves too) or double.
 
+// With -0 before 0, so that min and max do not depend on the order of their operands.
+template <class F>
+bool less(F a, F b) {
+  return a < b || (a == b && std::signbit(a) && !std::signbit(b));
+}
+
 template <class F>
 F float_binary(Code code, F a, F b) {
   switch (code) {
@@ -107,10 +113,10 @@ F float_binary(Code code, F a, F b) {
     case Code::mul: return a * b;
     case Code::div: return a / b;
     case Code::rem: return std::fmod(a, b);
-    case Code::min: return std::isnan(a) || b < a ? b : a;
-    case Code::max: return std::isnan(a) || b > a ? b : a;
-    case Code::min_nan: return std::isnan(b) || b < a ? b : a;
-    case Code::max_nan: return std::isnan(b) || b > a ? b : a;
+    case Code::min: return std::isnan(a) || less(b, a) ? b : a;
+    case Code::max: return std::isnan(a) || less(a, b) ? b : a;
+    case Code::min_nan: return std::isnan(b) || less(b, a) ? b : a;
+    case Code::max_nan: return std::isnan(b) || less(a, b) ? b : a;
     case Code::pow: return static_cast<F>(std::pow(static_cast<double>(a), static_cast<double>(b)));
     case Code::atan2: return static_cast<F>(std::atan2(static_cast<double>(a), static_cast<double>(b)));
     default: return 0;

@@ -1,6 +1,8 @@
 // The stages of a kernel's way through tile IR, one function each. lower.h makes the function; tile_cpu emits it.
 #pragma once
 
+#include <functional>
+
 #include "base/error.h"
 #include "tile/ir.h"
 #include "tile/launch_facts.h"
@@ -15,7 +17,9 @@ void specialise(Function& function, const LaunchFacts& facts);
 
 // Rule rows to a fixed point, equal ops merged, unused ones removed, constant loops and branches resolved, loop-carried
 // values of the form v = v + uniform rewritten over a scalar. The results of the kernel stay the same, bit for bit.
-void simplify(Function& function);
+// `after` sees the function after every pass of every round.
+using AfterPass = std::function<void(std::string_view pass, const Function& function)>;
+void simplify(Function& function, const AfterPass& after = {});
 
 // The text form: print, parse, print is identical. parse takes any bytes and does not verify.
 std::string print(const Function& function);

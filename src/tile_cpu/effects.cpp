@@ -1,6 +1,8 @@
-#include "tile/effects.h"
+#include "tile_cpu/effects.h"
 
-namespace passnet::tile {
+namespace passnet::tile_cpu {
+
+using namespace tile;
 
 namespace {
 
@@ -89,6 +91,6 @@ class Origins {
 
 }  // namespace
 
-std::vector<bool> written_parameters(const Function& function) { return Origins(function).written(); }
+std::vector<bool> written_parameters(const tile::Function& function) { return Origins(function).written(); }
 
-}  // namespace passnet::tile
+}  // namespace passnet::tile_cpu
