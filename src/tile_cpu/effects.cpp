@@ -2,7 +2,11 @@
 
 namespace passnet::tile_cpu {
 
-using namespace tile;
+using tile::Block;
+using tile::Code;
+using tile::Function;
+using tile::Op;
+using tile::ValueId;
 
 namespace {
 
@@ -91,6 +95,6 @@ class Origins {
 
 }  // namespace
 
-std::vector<bool> written_parameters(const tile::Function& function) { return Origins(function).written(); }
+std::vector<bool> written_parameters(const Function& function) { return Origins(function).written(); }
 
 }  // namespace passnet::tile_cpu
