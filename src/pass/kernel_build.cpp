@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "pass/kernel_names.h"
-#include "tile/effects.h"
+#include "tile_cpu/effects.h"
 #include "tile/lower.h"
 
 namespace passnet {
@@ -94,7 +94,7 @@ Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, 
 
   KernelSource out;
   out.function = std::move(*lowered);
-  out.written = tile::written_parameters(out.function);
+  out.written = tile_cpu::written_parameters(out.function);
   std::copy(std::begin(variant.grid), std::end(variant.grid), out.facts.grid.begin());
   out.facts.parameters.resize(out.function.parameters.size());
   out.arguments.resize(out.function.parameters.size());

@@ -100,57 +100,61 @@ tile_cpu::StageDump dump_into(const std::string& folder, const std::string& name
 
 }  // namespace
 
-Result<std::unique_ptr<PreparedPlan>> TileBackend::prepare(const LaunchPlan& plan, void* const* addresses) {
-  return guarded([&]() -> std::unique_ptr<PreparedPlan> {
-    std::vector<TileLaunch> launches(plan.launches.size());
-    std::vector<std::string> sources;
-    std::vector<std::optional<Error>> errors(launches.size());  // the first of each launch
-    for (std::size_t i = 0; i < launches.size(); ++i) {
-      const Launch& launch = plan.launches[i];
-      const auto variants = distinct_variants(launch);
-      for (const std::size_t v : variants) {
-        const std::string name = fmt::format("{}.{}.{}", reports_.size(), launch.kernel.name(), v);
-        auto source = build_kernel(plan, launch, launch.variants[v], addresses, false, dump_into(dump_folder_, name));
-        if (!source) {
-          if (!errors[i]) errors[i] = std::move(source.error());
+std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* const* addresses) {
+  std::vector<TileLaunch> launches(plan.launches.size());
+  std::vector<std::string> sources;
+  std::vector<std::optional<Error>> errors(launches.size());  // the first of each launch
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const Launch& launch = plan.launches[i];
+    const auto variants = distinct_variants(launch);
+    for (const std::size_t v : variants) {
+      const std::string name = fmt::format("{}.{}.{}", reports_.size(), launch.kernel.name(), v);
+      auto source = build_kernel(plan, launch, launch.variants[v], addresses, false, dump_into(dump_folder_, name));
+      if (!source) {
+        if (!errors[i]) errors[i] = std::move(source.error());
+        continue;
+      }
+      Candidate c{v, std::move(*source), {}};
+      c.grid = {nullptr, c.source.programs(), c.source.emitted.scratch_bytes, c.source.emitted.program_cost};
+      if (c.grid.programs > 0) sources.push_back(c.source.emitted.source);
+      launches[i].candidates.push_back(std::move(c));
+    }
+    if (launches[i].candidates.empty()) fail(std::move(*errors[i]));
+    launches[i].report = std::make_shared<KernelReport>();
+    launches[i].report->variants = variants.size();
+    reports_.push_back(launches[i].report);
+  }
+  const auto compiled = tile_cpu::compile_many(sources);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    TileLaunch& l = launches[i];
+    std::vector<Candidate> right;
+    for (Candidate& c : l.candidates) {
+      tile_cpu::LoadedKernel kernel;
+      if (c.grid.programs > 0) {
+        const auto& result = compiled[next++];
+        if (!result) {
+          if (!errors[i]) errors[i] = result.error();
           continue;
         }
-        Candidate c{v, std::move(*source), {}};
-        c.grid = {nullptr, c.source.programs(), c.source.emitted.scratch_bytes, c.source.emitted.program_cost};
-        if (c.grid.programs > 0) sources.push_back(c.source.emitted.source);
-        launches[i].candidates.push_back(std::move(c));
+        kernel = *result;
       }
-      if (launches[i].candidates.empty()) fail(std::move(*errors[i]));
-      launches[i].report = std::make_shared<KernelReport>();
-      launches[i].report->variants = variants.size();
-      reports_.push_back(launches[i].report);
+      c.grid.kernel = reinterpret_cast<tile_cpu::Kernel>(kernel.entry);
+      l.loaded.push_back(kernel);
+      right.push_back(std::move(c));
     }
-    const auto compiled = tile_cpu::compile_many(sources);
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < launches.size(); ++i) {
-      TileLaunch& l = launches[i];
-      std::vector<Candidate> right;
-      for (Candidate& c : l.candidates) {
-        tile_cpu::LoadedKernel kernel;
-        if (c.grid.programs > 0) {
-          const auto& result = compiled[next++];
-          if (!result) {
-            if (!errors[i]) errors[i] = result.error();
-            continue;
-          }
-          kernel = *result;
-        }
-        c.grid.kernel = reinterpret_cast<tile_cpu::Kernel>(kernel.entry);
-        l.loaded.push_back(kernel);
-        right.push_back(std::move(c));
-      }
-      if (right.empty()) fail(std::move(*errors[i]));
-      l.candidates = std::move(right);
-    }
-    auto out = std::make_unique<TilePlan>(engine_, plan, std::move(launches));
-    for (std::size_t i = 0; i < plan.launches.size(); ++i) out->describe(i);
-    return out;
-  });
+    if (right.empty()) fail(std::move(*errors[i]));
+    l.candidates = std::move(right);
+  }
+  auto out = std::make_unique<TilePlan>(engine_, plan, std::move(launches));
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) out->describe(i);
+  return out;
+}
+
+Result<std::unique_ptr<PreparedPlan>> TileBackend::prepare(const LaunchPlan& plan, void* const* addresses) {
+  auto out = guarded([&] { return build(plan, addresses); });
+  failed_ |= !out;
+  return out;
 }
 
 }  // namespace passnet

@@ -26,11 +26,16 @@ class TileBackend final : public KernelBackend {
 
   // The kernels that run, in the order of the launches; a variant is known when its launch has run once.
   const std::vector<std::shared_ptr<KernelReport>>& reports() const { return reports_; }
+  // Whether something could not be built.
+  bool failed() const { return failed_; }
 
  private:
+  std::unique_ptr<PreparedPlan> build(const LaunchPlan& plan, void* const* addresses);
+
   Engine& engine_;
   std::string dump_folder_;
   std::vector<std::shared_ptr<KernelReport>> reports_;
+  bool failed_ = false;
 };
 
 }  // namespace passnet

@@ -5,9 +5,9 @@
 
 #include "tile/ir.h"
 
-namespace passnet::tile {
+namespace passnet::tile_cpu {
 
 // By number in Function::parameters. A pointer that is made from an integer may point anywhere.
-std::vector<bool> written_parameters(const Function& function);
+std::vector<bool> written_parameters(const tile::Function& function);
 
-}  // namespace passnet::tile
+}  // namespace passnet::tile_cpu

@@ -1,6 +1,12 @@
-#include "tile/effects.h"
+#include "tile_cpu/effects.h"
 
-namespace passnet::tile {
+namespace passnet::tile_cpu {
+
+using tile::Block;
+using tile::Code;
+using tile::Function;
+using tile::Op;
+using tile::ValueId;
 
 namespace {
 
@@ -91,4 +97,4 @@ class Origins {
 
 std::vector<bool> written_parameters(const Function& function) { return Origins(function).written(); }
 
-}  // namespace passnet::tile
+}  // namespace passnet::tile_cpu
