@@ -5,6 +5,8 @@
 //   verify
 //   specialise:GRID:ARGS   the launch: sizes of the grid and integer arguments by comma, `-` where one is not known
 //   simplify               verified after every pass
+//   ranges:GRID:ARGS       simplify_ranges for that launch
+//   show:GRID:ARGS         prints the ranges of the values instead of the function
 //   run:GRID:ARG;ARG;...   interprets: a number each, or [a,b,...] for a pointer (`[8x0]`: eight of them); prints the
 //                          buffers instead of the function
 #include <fmt/format.h>
@@ -14,6 +16,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "tile/interpret.h"
+#include "tile/ranges.h"
 #include "tile/stages.h"
 #include "tile_memory.h"
 
@@ -96,6 +99,16 @@ void interpret(const tile::Function& f, std::string_view stage) {
   }
 }
 
+void show_ranges(const tile::Function& f, const tile::LaunchFacts& facts) {
+  const auto ranges = tile::ranges(f, facts);
+  for (std::size_t v = 0; v < ranges.size(); ++v) {
+    const tile::Type& type = f.types[v];
+    if (type.pointer || tile::is_float(type.elem)) continue;
+    fmt::print("%{} {}: {} to {}{}\n", v, tile::type_text(type), ranges[v].lo, ranges[v].hi,
+               ranges[v].may_wrap ? ", may wrap" : "");
+  }
+}
+
 Result<tile::Function> run(std::span<char*> stages, const char* file) {
   return guarded([&] {
     const std::string text = file_read(file).take();
@@ -110,6 +123,10 @@ Result<tile::Function> run(std::span<char*> stages, const char* file) {
         tile::specialise(f, read_facts(stage));
       else if (stage == "simplify")
         simplify_checked(f);
+      else if (stage.starts_with("ranges:"))
+        tile::simplify_ranges(f, read_facts(stage));
+      else if (stage.starts_with("show:"))
+        show_ranges(f, read_facts(stage));
       else if (stage.starts_with("run:"))
         interpret(f, stage);
       else if (stage != "parse")
@@ -128,5 +145,6 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}\n", error_text(out.error()));
     return 1;
   }
-  if (!std::string_view(argv[argc - 2]).starts_with("run:")) fmt::print("{}", tile::print(*out));
+  const std::string_view last = argv[argc - 2];
+  if (!last.starts_with("run:") && !last.starts_with("show:")) fmt::print("{}", tile::print(*out));
 }

@@ -78,7 +78,11 @@ class Interpreter {
     return is_float(t.elem) ? bits_of_real(t.elem, arguments_[i].real) : bits_of_integer(t.elem, arguments_[i].integer);
   }
 
-  void set(ValueId v, Lanes lanes) { values_[static_cast<std::size_t>(v)] = std::move(lanes); }
+  void set(ValueId v, Lanes lanes) {
+    Lanes& to = values_[static_cast<std::size_t>(v)];
+    to = std::move(lanes);
+    memory_.made(v, to);
+  }
   const Lanes& get(ValueId v) const { return values_[static_cast<std::size_t>(v)]; }
   const Lanes& in(const Op& op, std::size_t i) const { return get(op.operands[i]); }
   const Type& in_type(const Op& op, std::size_t i) const { return f_.type(op.operands[i]); }
@@ -355,6 +359,8 @@ void Memory::failed(const Function& function, const Access& at) {
                              at.program[2], at.element, at.op->text),
                  {}});
 }
+
+void Memory::made(ValueId, std::span<const Bits>) {}
 
 Bits DirectMemory::load(const Access& at) {
   Bits bits = 0;

@@ -21,6 +21,10 @@ void specialise(Function& function, const LaunchFacts& facts);
 using AfterPass = std::function<void(std::string_view pass, const Function& function)>;
 void simplify(Function& function, const AfterPass& after = {});
 
+// What the ranges of values in this launch decide (ranges.h): comparisons, masks, x / n and x % n of 0 <= x < n; then
+// simplify again.
+void simplify_ranges(Function& function, const LaunchFacts& facts);
+
 // The text form: print, parse, print is identical. parse takes any bytes and does not verify.
 std::string print(const Function& function);
 Result<Function> parse(std::string file, std::string_view text);
