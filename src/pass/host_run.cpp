@@ -188,7 +188,7 @@ HostValue HostMachine::module_value(const PassModule& module, std::string_view n
       return v;
     case Binding::Kind::kernel:
       v.kind = Kind::kernel;
-      v.kernel = {&b->owner->syntax, b->statement};
+      v.kernel = {&b->owner->syntax, b->statement, b->owner};
       v.module = b->owner;
       return v;
     case Binding::Kind::module:

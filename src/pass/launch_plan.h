@@ -53,9 +53,12 @@ struct LaunchVariant {
   int num_stages = 3;
 };
 
+struct PassModule;
+
 struct KernelRef {
   const py::Module* module = nullptr;
   const py::Stmt* function = nullptr;
+  const PassModule* owner = nullptr;  // whose names the kernel sees
   std::string name() const { return std::string(function->name); }
 };
 

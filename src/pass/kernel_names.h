@@ -1,0 +1,45 @@
+// What a kernel sees of its file, and a launch's arguments as the front-end takes them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "pass/launch_plan.h"
+#include "pass/module.h"
+#include "tile/lower.h"
+
+namespace passnet {
+
+// The names of one pass file, and through it of the files it imports. Refers to the modules; keeps what it evaluated.
+class KernelNames final : public tile::Names {
+ public:
+  explicit KernelNames(const PassModule& module);
+  tile::Named find(std::string_view name) const override;
+
+ private:
+  // One object per file, shared, so that a device function's names live as long as the kernel's.
+  struct Family {
+    std::map<const PassModule*, std::unique_ptr<KernelNames>> members;
+  };
+  KernelNames(const PassModule& module, Family* family) : module_(module), family_(family) {}
+  const KernelNames& of(const PassModule& module) const;
+  tile::Named evaluate(std::string_view name, const Binding& binding) const;
+
+  const PassModule& module_;
+  std::unique_ptr<Family> own_;
+  Family* family_;
+  mutable std::map<std::string, tile::Named, std::less<>> known_;
+};
+
+// A constexpr argument: numbers, strings; "triton.language.float32" is the element type.
+tile::ConstValue kernel_constant(const Scalar& scalar);
+
+// One for each parameter of the launch's kernel, in order.
+Result<std::vector<tile::ArgumentSpec>> kernel_arguments(const LaunchPlan& plan, const Launch& launch,
+                                                         const LaunchVariant& variant);
+// The same, with the element types of the buffers given by their number.
+Result<std::vector<tile::ArgumentSpec>> kernel_arguments(const Launch& launch, const LaunchVariant& variant,
+                                                         const std::function<Dtype(BufferId)>& dtype_of);
+
+}  // namespace passnet

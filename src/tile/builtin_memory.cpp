@@ -1,0 +1,260 @@
+// Builtins that read and write memory. Block pointers become pointers and masks here.
+#include <algorithm>
+#include <limits>
+
+#include "tile/lowering.h"
+
+namespace passnet::tile {
+
+using OK = Operand::Kind;
+
+namespace {
+
+// A bool is a byte in memory; what is not a bool goes through int8, as in Triton.
+bool through_byte(Elem memory, Elem value) { return memory == Elem::i1 && value != Elem::i1; }
+
+}  // namespace
+
+Operand Lowering::b_load(Call& c) {
+  if (c[0].is(OK::block_pointer)) return load_block(c);
+  ValueId p = tensor_arg(c, 0);
+  if (!type(p).pointer)
+    refuse(fmt::format("tl.load of {}", type_text(type(p))), "the first argument is a pointer: tl.load(x_ptr + offsets)");
+  if (!list_arg(c[3]).empty() || (c[4].is_constant() && c[4].constant.truth()))
+    refuse("boundary_check and padding_option are for block pointers", "give a mask and other=");
+  if (c[1].is_none() && !c[2].is_none()) refuse("tl.load with other= and without a mask", "add mask=");
+  ValueId mask = kNoValue, other = kNoValue;
+  if (!c[1].is_none()) {
+    mask = tensor_arg(c, 1);
+    if (type(mask).elem != Elem::i1 || type(mask).pointer)
+      refuse(fmt::format("a mask of {}", type_text(type(mask))), "compare: mask = offs < n");
+  }
+  if (!c[2].is_none()) other = tensor_arg(c, 2);
+  if (!type(p).is_tile()) {
+    for (const ValueId v : {mask, other})
+      if (v != kNoValue && type(v).is_tile())
+        refuse(fmt::format("a scalar pointer with a mask or other of {}", type_text(type(v))),
+               "add offsets to the pointer: tl.load(ptr + offs, mask=mask)");
+  } else {
+    if (mask != kNoValue) broadcast_pair(p, mask);
+    if (other != kNoValue) broadcast_pair(p, other);
+    if (mask != kNoValue) mask = broadcast_to(mask, type(p).shape);
+  }
+  const Type t = type(p);
+  std::vector<ValueId> operands{p};
+  if (mask != kNoValue) operands.push_back(mask);
+  if (other != kNoValue) {
+    if (type(other).pointer) refuse("a pointer as other=");
+    if (through_byte(t.elem, type(other).elem)) other = cast(other, Elem::i8);
+    operands.push_back(cast(other, t.elem));
+  }
+  return Operand::tensor(emit(Code::load, std::move(operands), {t.elem, false, t.shape}));
+}
+
+Operand Lowering::b_store(Call& c) {
+  if (c[0].is(OK::block_pointer)) {
+    store_block(c);
+    return {};
+  }
+  ValueId p = tensor_arg(c, 0);
+  if (!type(p).pointer)
+    refuse(fmt::format("tl.store to {}", type_text(type(p))),
+           "the first argument is a pointer: tl.store(out_ptr + offsets, value)");
+  if (!list_arg(c[3]).empty()) refuse("boundary_check is for block pointers", "give a mask");
+  ValueId v = tensor_arg(c, 1);
+  if (type(v).pointer) refuse("a pointer as the value of tl.store", "load first: tl.load(ptr)");
+  ValueId mask = kNoValue;
+  if (!c[2].is_none()) {
+    mask = tensor_arg(c, 2);
+    if (type(mask).elem != Elem::i1 || type(mask).pointer)
+      refuse(fmt::format("a mask of {}", type_text(type(mask))), "compare: mask = offs < n");
+  }
+  const Type t = type(p);
+  for (const ValueId x : {v, mask})
+    if (x != kNoValue && type(x).is_tile() && !t.is_tile())
+      refuse(fmt::format("{} stored through one pointer", type_text(type(x))),
+             "add offsets to the pointer: tl.store(ptr + offs, value, mask=mask)");
+  if (t.is_tile()) {
+    const auto fit = [&](ValueId& x) {
+      ValueId q = p;
+      broadcast_pair(q, x);
+      if (type(q).shape != t.shape)
+        refuse(fmt::format("{} stored through {}", type_text(type(x)), type_text(t)),
+               "value and mask may not be larger than the pointers");
+    };
+    fit(v);
+    if (mask != kNoValue) fit(mask);
+  }
+  if (through_byte(t.elem, type(v).elem)) v = cast(v, Elem::i8);
+  Op op;
+  op.code = Code::store;
+  op.operands = {p, cast(v, t.elem)};
+  if (mask != kNoValue) op.operands.push_back(mask);
+  emit_effect(std::move(op));
+  return {};
+}
+
+// ---- atomics
+
+Operand Lowering::b_atomic(Call& c) {
+  constexpr std::pair<std::string_view, Atomic> kKinds[] = {
+      {"atomic_add", Atomic::add},     {"atomic_max", Atomic::max},     {"atomic_min", Atomic::min},
+      {"atomic_and", Atomic::bit_and}, {"atomic_or", Atomic::bit_or},   {"atomic_xor", Atomic::bit_xor},
+      {"atomic_xchg", Atomic::exchange}};
+  const ValueId p = tensor_arg(c, 0);
+  const Type t = type(p);
+  if (!t.pointer) refuse(fmt::format("{} on {}", c.name, type_text(t)), "the first argument is a pointer");
+  Op op;
+  op.code = Code::atomic;
+  for (const auto& [name, kind] : kKinds)
+    if (name == c.row.name) op.atomic = kind;
+  const bool bits = op.atomic == Atomic::bit_and || op.atomic == Atomic::bit_or || op.atomic == Atomic::bit_xor;
+  if (elem_row(t.elem).bits < 16 || t.elem == Elem::i16 || t.elem == Elem::u16 ||
+      (is_half(t.elem) && op.atomic != Atomic::add) || (bits && is_float(t.elem)))
+    refuse(fmt::format("{} on {}", c.name, elem_row(t.elem).triton_name), "use a tensor of int32 or float32");
+  ValueId v = tensor_arg(c, 1);
+  v = cast(t.is_tile() ? broadcast_to(v, t.shape) : v, t.elem);
+  if (type(v).shape != t.shape) refuse(fmt::format("{} of {} through one pointer", c.name, type_text(type(v))));
+  op.operands = {p, v};
+  if (!c[2].is_none()) {
+    ValueId mask = tensor_arg(c, 2);
+    if (type(mask).elem != Elem::i1) refuse(fmt::format("a mask of {}", type_text(type(mask))));
+    if (t.is_tile()) mask = broadcast_to(mask, t.shape);
+    if (type(mask).shape != t.shape) refuse(fmt::format("a mask of {} with one pointer", type_text(type(mask))));
+    op.operands.push_back(mask);
+  }
+  return Operand::tensor(emit(std::move(op), {t.elem, false, t.shape}));
+}
+
+Operand Lowering::b_atomic_cas(Call& c) {
+  const ValueId p = tensor_arg(c, 0);
+  const Type t = type(p);
+  if (!t.pointer) refuse(fmt::format("{} on {}", c.name, type_text(t)), "the first argument is a pointer");
+  if (elem_row(t.elem).bits < 16) refuse(fmt::format("{} on {}", c.name, elem_row(t.elem).triton_name));
+  std::vector<ValueId> operands{p};
+  for (std::size_t i = 1; i < 3; ++i) {
+    const ValueId v = cast(tensor_arg(c, i), t.elem);
+    operands.push_back(t.is_tile() ? broadcast_to(v, t.shape) : v);
+    if (type(operands.back()).shape != t.shape) refuse(fmt::format("{} of a tile through one pointer", c.name));
+  }
+  return Operand::tensor(emit(Code::atomic_cas, std::move(operands), {t.elem, false, t.shape}));
+}
+
+// ---- block pointers
+
+ValueId Lowering::scalar_integer(const Operand& v, Elem elem, std::string_view who) {
+  if (v.is_integer()) return constant(v.constant, elem);
+  const ValueId t = to_tensor(v);
+  if (type(t).pointer || is_float(type(t).elem) || type(t).shape.elements() != 1)
+    refuse(fmt::format("{} where {} needs an integer", operand_text(v), who));
+  return cast(reshape(t, {}), elem);
+}
+
+Operand Lowering::b_make_block_ptr(Call& c) {
+  const ValueId base = tensor_arg(c, 0);
+  if (!type(base).pointer || type(base).is_tile()) refuse("the base of a block pointer is one pointer");
+  Operand out;
+  out.kind = OK::block_pointer;
+  out.constant = ConstValue::of(Type{type(base).elem, true, shape_of(Operand::tuple(list_arg(c[4])), c.name)});
+  const std::size_t rank = out.constant.type.shape.rank;
+  out.items.push_back(Operand::tensor(base));
+  for (std::size_t part = 1; part <= 3; ++part) {  // sizes, strides, offsets
+    std::vector<Operand> values;
+    for (const Operand& v : list_arg(c[part]))
+      values.push_back(Operand::tensor(scalar_integer(v, part == 3 ? Elem::i32 : Elem::i64, c.name)));
+    if (values.size() != rank)
+      refuse("shape, strides, offsets and block_shape of a block pointer differ in length");
+    out.items.push_back(Operand::tuple(std::move(values)));
+  }
+  if (list_arg(c[5]).size() != rank) refuse("order of a block pointer names each dimension once");
+  return out;
+}
+
+Operand Lowering::b_advance(Call& c) {
+  if (!c[0].is(OK::block_pointer)) refuse(fmt::format("tl.advance of {}", operand_text(c[0])), "add to a pointer with +");
+  Operand out = c[0];
+  const std::vector<Operand> by = list_arg(c[1]);
+  std::vector<Operand>& offsets = out.items[3].items;
+  if (by.size() != offsets.size()) refuse("tl.advance needs one offset per dimension");
+  for (std::size_t i = 0; i < by.size(); ++i) {
+    if (by[i].is_integer() && by[i].constant.integer == 0) continue;
+    offsets[i] = Operand::tensor(emit2(Code::add, offsets[i].id, scalar_integer(by[i], Elem::i32, c.name)));
+  }
+  return out;
+}
+
+// The elements' pointers, and the mask of the dimensions that are checked.
+Lowering::BlockAccess Lowering::block_access(const Operand& pointer, const Operand& boundary_check,
+                                             std::string_view who) {
+  const Type t = pointer.constant.type;
+  const int rank = t.shape.rank;
+  std::vector<bool> checked(static_cast<std::size_t>(rank));
+  for (const Operand& d : list_arg(boundary_check)) {
+    if (!d.is_integer()) refuse(fmt::format("boundary_check of {} must be constants", who));
+    checked[static_cast<std::size_t>(axis_of(d.constant.integer, rank, who))] = true;
+  }
+  BlockAccess out;
+  ValueId offset = kNoValue;
+  for (int d = 0; d < rank; ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    Op op;
+    op.code = Code::arange;
+    ValueId index = cast(emit(std::move(op), {Elem::i32, false, {t.shape[i]}}), Elem::i64);
+    const Shape line = type(index).shape;
+    index = emit2(Code::add, index, broadcast_to(cast(pointer.items[3].items[i].id, Elem::i64), line));
+    const auto spread = [&](ValueId v) {
+      for (int k = 0; k < rank; ++k)
+        if (k != d) v = expand_dims(v, k);
+      return broadcast_to(v, t.shape);
+    };
+    const ValueId far = spread(emit2(Code::mul, index, broadcast_to(pointer.items[2].items[i].id, line)));
+    offset = offset == kNoValue ? far : emit2(Code::add, offset, far);
+    if (!checked[i]) continue;
+    const ValueId above = emit_compare(Code::ge, index, integer_like(0, index));
+    const ValueId below = emit_compare(Code::lt, index, broadcast_to(pointer.items[1].items[i].id, line));
+    const ValueId inside = spread(emit2(Code::bit_and, above, below));
+    out.mask = out.mask == kNoValue ? inside : emit2(Code::bit_and, out.mask, inside);
+  }
+  const ValueId base = broadcast_to(pointer.items[0].id, t.shape);
+  out.pointer = emit(Code::addptr, {base, offset}, type(base));
+  return out;
+}
+
+Operand Lowering::load_block(Call& c) {
+  if (!c[1].is_none() || !c[2].is_none())
+    refuse("mask and other with a block pointer", "use boundary_check=(0, 1) and padding_option='zero'");
+  const Type t = c[0].constant.type;
+  const BlockAccess at = block_access(c[0], c[3], c.name);
+  std::vector<ValueId> operands{at.pointer};
+  const std::string padding = string_arg(c, 4, "padding_option").value_or("");
+  if (padding != "" && padding != "zero" && padding != "nan")
+    refuse(fmt::format("padding_option '{}'", padding), "'zero' or 'nan'");
+  if (at.mask != kNoValue) {
+    operands.push_back(at.mask);
+    if (padding == "nan") {
+      if (!is_float(t.elem)) refuse("padding_option 'nan' of integers", "'zero'");
+      operands.push_back(constant(ConstValue::of(std::numeric_limits<double>::quiet_NaN()), t.elem, t.shape));
+    }
+  }
+  return Operand::tensor(emit(Code::load, std::move(operands), {t.elem, false, t.shape}));
+}
+
+void Lowering::store_block(Call& c) {
+  if (!c[2].is_none()) refuse("a mask with a block pointer", "use boundary_check=(0, 1)");
+  const Type t = c[0].constant.type;
+  ValueId v = tensor_arg(c, 1);
+  if (!type(v).is_tile()) v = broadcast_to(v, t.shape);
+  if (type(v).shape != t.shape)
+    refuse(fmt::format("{} stored through a block pointer of {}", type_text(type(v)), type_text(t)));
+  if (type(v).elem != t.elem)
+    refuse(fmt::format("{} stored through a block pointer to {}", type_text(type(v)), elem_row(t.elem).triton_name),
+           "cast with .to(...)");
+  const BlockAccess at = block_access(c[0], c[3], c.name);
+  Op op;
+  op.code = Code::store;
+  op.operands = {at.pointer, v};
+  if (at.mask != kNoValue) op.operands.push_back(at.mask);
+  emit_effect(std::move(op));
+}
+
+}  // namespace passnet::tile

@@ -1,0 +1,385 @@
+// Reductions, scans, matrix products; asserts, hints and what Python itself gives.
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+#include "base/text.h"
+#include "tile/lowering.h"
+
+namespace passnet::tile {
+
+using OK = Operand::Kind;
+
+// Along one axis, or over all elements; what is reduced disappears or stays as a 1.
+ValueId Lowering::reduce(ValueId v, std::optional<int> axis, Combine combine, bool keep_dims) {
+  const int rank = type(v).shape.rank;
+  if (!axis) v = reshape(v, {static_cast<std::int32_t>(type(v).shape.elements())});
+  const Type from = type(v);
+  Op op;
+  op.code = Code::reduce;
+  op.operands = {v};
+  op.axis = static_cast<std::int8_t>(axis.value_or(0));
+  op.combine = combine;
+  const bool index = combine == Combine::argmin || combine == Combine::argmax;
+  Type to = scalar_type(index ? Elem::i32 : from.elem);
+  for (int i = 0; i < from.shape.rank; ++i)
+    if (i != op.axis) to.shape.push(from.shape[static_cast<std::size_t>(i)]);
+  ValueId out = emit(std::move(op), to);
+  if (keep_dims && axis) return expand_dims(out, *axis);
+  for (int i = 0; keep_dims && i < rank; ++i) out = expand_dims(out, 0);
+  return out;
+}
+
+namespace {
+
+// Sums of small integers widen to 32 bits.
+std::optional<Elem> sum_elem(Elem e) {
+  if (is_float(e) || elem_row(e).bits >= 32) return std::nullopt;
+  return elem_row(e).is_signed ? Elem::i32 : Elem::u32;
+}
+
+}  // namespace
+
+Operand Lowering::b_sum(Call& c) {
+  ValueId v = tensor_arg(c, 0);
+  if (!type(v).is_tile() || type(v).pointer)
+    refuse(fmt::format("{} of {}", c.name, type_text(type(v))), "only tiles are reduced");
+  std::optional<int> axis;
+  if (!c[1].is_none()) axis = axis_of(integer_arg(c, 1, "axis"), type(v).shape.rank, c.name);
+  const bool keep = flag_arg(c, 2, "keep_dims");
+  if (!c[3].is_none())
+    v = cast(v, type_arg(c, 3).elem);
+  else if (const auto wide = sum_elem(type(v).elem))
+    v = cast(v, *wide);
+  return Operand::tensor(reduce(v, axis, Combine::sum, keep));
+}
+
+Operand Lowering::b_max(Call& c) {
+  ValueId v = promote_bfloat16(tensor_arg(c, 0));
+  if (!type(v).is_tile() || type(v).pointer)
+    refuse(fmt::format("{} of {}", c.name, type_text(type(v))),
+           fmt::format("{0} reduces a tile; of two values take tl.{1}", c.name,
+                       c.row.code == Code::max ? "maximum" : "minimum"));
+  if (!c[1].is_none() && !c[1].is_integer())
+    refuse(fmt::format("the axis of {} is {}", c.name, operand_text(c[1])),
+           fmt::format("of two values take tl.{}", c.row.code == Code::max ? "maximum" : "minimum"));
+  std::optional<int> axis;
+  if (!c[1].is_none()) axis = axis_of(integer_arg(c, 1, "axis"), type(v).shape.rank, c.name);
+  const bool keep = flag_arg(c, 4, "keep_dims");
+  const bool is_max = c.row.code == Code::max;
+  if (flag_arg(c, 2, "return_indices")) {
+    if (!axis) refuse(fmt::format("{} with return_indices needs an axis", c.name));
+    const ValueId value = reduce(v, axis, is_max ? Combine::max : Combine::min, keep);
+    const ValueId index = reduce(v, axis, is_max ? Combine::argmax : Combine::argmin, keep);
+    return Operand::tuple({Operand::tensor(value), Operand::tensor(index)});
+  }
+  if (elem_row(type(v).elem).bits < 32) v = cast(v, is_float(type(v).elem) ? Elem::f32 : Elem::i32);
+  return Operand::tensor(reduce(v, axis, is_max ? Combine::max : Combine::min, keep));
+}
+
+Operand Lowering::b_argmax(Call& c) {
+  const ValueId v = promote_bfloat16(tensor_arg(c, 0));
+  if (!type(v).is_tile() || type(v).pointer) refuse(fmt::format("{} of {}", c.name, type_text(type(v))));
+  const int axis = axis_of(integer_arg(c, 1, "axis"), type(v).shape.rank, c.name);
+  const Combine combine = c.row.code == Code::max ? Combine::argmax : Combine::argmin;
+  return Operand::tensor(reduce(v, axis, combine, flag_arg(c, 3, "keep_dims")));
+}
+
+Operand Lowering::b_bits(Call& c) {
+  const ValueId v = tensor_arg(c, 0);
+  if (!type(v).is_tile() || type(v).pointer || is_float(type(v).elem))
+    refuse(fmt::format("{} of {}", c.name, type_text(type(v))), "it is for tiles of integers");
+  std::optional<int> axis;
+  if (!c[1].is_none()) axis = axis_of(integer_arg(c, 1, "axis"), type(v).shape.rank, c.name);
+  const Combine combine = c.row.code == Code::bit_xor ? Combine::bit_xor : Combine::bit_or;
+  return Operand::tensor(reduce(v, axis, combine, flag_arg(c, 2, "keep_dims")));
+}
+
+Operand Lowering::b_scan(Call& c) {
+  ValueId v = promote_bfloat16(tensor_arg(c, 0));
+  if (!type(v).is_tile() || type(v).pointer) refuse(fmt::format("{} of {}", c.name, type_text(type(v))));
+  Op op;
+  op.code = Code::scan;
+  op.axis = static_cast<std::int8_t>(axis_of(integer_arg(c, 1, "axis"), type(v).shape.rank, c.name));
+  op.reverse = flag_arg(c, 2, "reverse");
+  op.combine = c.row.code == Code::add ? Combine::sum : Combine::product;
+  if (c.row.code == Code::add) {
+    if (!c[3].is_none())
+      v = cast(v, type_arg(c, 3).elem);
+    else if (const auto wide = sum_elem(type(v).elem))
+      v = cast(v, *wide);
+  }
+  op.operands = {v};
+  return Operand::tensor(emit(std::move(op), type(v)));
+}
+
+// ---- combine functions: the ones whose body is one operation on both parameters
+
+std::optional<Combine> Lowering::combine_of(const Operand& f) {
+  using E = py::ExprKind;
+  if (!f.is(OK::function) || f.function->parameters.size() != 2) return std::nullopt;
+  const auto& body = f.function->body;
+  const auto statement = std::find_if(body.begin(), body.end(), [](const py::Stmt* s) {
+    return !(s->kind == py::StmtKind::expression && s->value->kind == E::string);
+  });
+  if (statement == body.end() || (*statement)->kind != py::StmtKind::return_ || (*statement)->value == nullptr)
+    return std::nullopt;
+  const py::Expr& e = *(*statement)->value;
+  const auto both = [&](const py::Expr* a, const py::Expr* b) {
+    const std::string_view p = f.function->parameters[0].name, q = f.function->parameters[1].name;
+    return a->kind == E::name && b->kind == E::name &&
+           ((a->text == p && b->text == q) || (a->text == q && b->text == p));
+  };
+  if (e.kind == E::binary && both(e.items[0], e.items[1])) {
+    constexpr std::pair<py::Op, Combine> kPairs[] = {{py::Op::add, Combine::sum},
+                                                   {py::Op::mul, Combine::product},
+                                                   {py::Op::bit_and, Combine::bit_and},
+                                                   {py::Op::bit_or, Combine::bit_or},
+                                                   {py::Op::bit_xor, Combine::bit_xor}};
+    for (const auto& [op, combine] : kPairs)
+      if (op == e.op) return combine;
+  }
+  if (e.kind == E::call && e.items.size() == 3 && e.keywords.empty() && both(e.items[1], e.items[2])) {
+    const std::string name = py::dotted_name(*e.items[0]);
+    const std::string_view last = std::string_view(name).substr(name.rfind('.') + 1);
+    if (last == "maximum" || name == "max") return Combine::max;
+    if (last == "minimum" || name == "min") return Combine::min;
+  }
+  return std::nullopt;
+}
+
+Operand Lowering::b_reduce(Call& c) {
+  const auto combine = combine_of(c[2]);
+  if (!c[0].is_tensor() || !combine)
+    refuse(fmt::format("{} with this combine function", c.name),
+           "a combine function returns a + b, a * b, tl.maximum(a, b), tl.minimum(a, b), a & b, a | b or a ^ b",
+           ErrorCode::unsupported);
+  const ValueId v = tensor_arg(c, 0);
+  if (!type(v).is_tile() || type(v).pointer) refuse(fmt::format("{} of {}", c.name, type_text(type(v))));
+  std::optional<int> axis;
+  if (!c[1].is_none()) axis = axis_of(integer_arg(c, 1, "axis"), type(v).shape.rank, c.name);
+  const bool flag = flag_arg(c, 3, c.row.code == Code::reduce ? "keep_dims" : "reverse");
+  if (c.row.code == Code::reduce) return Operand::tensor(reduce(v, axis, *combine, flag));
+  Op op;
+  op.code = Code::scan;
+  op.operands = {v};
+  op.axis = static_cast<std::int8_t>(axis.value_or(0));
+  op.reverse = flag;
+  op.combine = *combine;
+  return Operand::tensor(emit(std::move(op), type(v)));
+}
+
+// Swapping the halves of every size 2, 4, 8, ... along the dimension reverses it.
+Operand Lowering::b_flip(Call& c) {
+  const ValueId v = tensor_arg(c, 0);
+  const Type t = type(v);
+  if (!t.is_tile() || t.pointer) refuse(fmt::format("{} of {}", c.name, type_text(t)));
+  const int rank = t.shape.rank;
+  const int dim = c[1].is_none() ? rank - 1 : axis_of(integer_arg(c, 1, "dim"), rank, c.name);
+  constexpr std::pair<int, Elem> kBits[] = {
+      {1, Elem::i1}, {8, Elem::i8}, {16, Elem::i16}, {32, Elem::i32}, {64, Elem::i64}};
+  ValueId y = v;
+  for (const auto& [n, elem] : kBits)
+    if (is_float(t.elem) && n == elem_row(t.elem).bits) y = bitcast(v, elem);
+  const std::int32_t size = t.shape[static_cast<std::size_t>(dim)];
+  std::int64_t after = 1;
+  for (int i = dim + 1; i < rank; ++i) after *= t.shape[static_cast<std::size_t>(i)];
+  for (std::int64_t half = 1; half < size; half *= 2) {
+    const auto inner = static_cast<std::int32_t>(half * after);
+    const auto outer = static_cast<std::int32_t>(t.shape.elements() / inner / 2);
+    const ValueId cube = reshape(y, {outer, 2, inner});
+    const ValueId both = broadcast_to(reduce(cube, 1, Combine::bit_xor, true), type(cube).shape);
+    y = emit2(Code::bit_xor, cube, both);
+  }
+  y = reshape(y, t.shape);
+  return Operand::tensor(is_float(t.elem) ? bitcast(y, t.elem) : y);
+}
+
+// ---- matrix products
+
+ValueId Lowering::dot(ValueId a, ValueId b, ValueId acc, Elem elem) {
+  const Elem wide = elem == Elem::f16 ? Elem::f32 : elem;
+  const Shape x = type(a).shape, y = type(b).shape;
+  Type to = scalar_type(wide);
+  if (x.rank == 3) to.shape.push(x[0]);
+  to.shape.push(x[x.rank - 2U]);
+  to.shape.push(y[y.rank - 1U]);
+  if (acc == kNoValue)
+    acc = constant(ConstValue::of(std::int64_t{0}), wide, to.shape);
+  else
+    acc = cast(acc, wide);
+  return cast(emit(Code::dot, {a, b, acc}, to), elem);
+}
+
+Operand Lowering::b_dot(Call& c) {
+  ValueId a = tensor_arg(c, 0), b = tensor_arg(c, 1);
+  const Type at = type(a), bt = type(b);
+  const int rank = at.shape.rank;
+  const std::string types = fmt::format("{} and {}", type_text(at), type_text(bt));
+  if (rank < 2 || rank != bt.shape.rank || at.pointer || bt.pointer)
+    refuse(fmt::format("{} of {}", c.name, types), "both must be tiles of two (or three) dimensions");
+  if (at.elem != bt.elem)
+    refuse(fmt::format("{} of {}: the element types differ", c.name, types), "cast one with .to(...)");
+  constexpr Elem kTypes[] = {Elem::i8, Elem::f16, Elem::bf16, Elem::f32, Elem::f64};
+  if (std::find(std::begin(kTypes), std::end(kTypes), at.elem) == std::end(kTypes))
+    refuse(fmt::format("{} of {}", c.name, elem_row(at.elem).triton_name),
+           "it takes float16, bfloat16, float32, float64 and int8");
+  const auto r = static_cast<std::size_t>(rank);
+  const std::int32_t k = at.shape[r - 1];
+  if (k != bt.shape[r - 2])
+    refuse(fmt::format("{} of {}: {} columns and {} rows", c.name, types, k, bt.shape[r - 2]),
+           "the second tile has as many rows as the first has columns; transpose with tl.trans(b)");
+  for (std::size_t i = 0; i + 2 < r; ++i)
+    if (at.shape[i] != bt.shape[i]) refuse(fmt::format("{} of {}: the batches differ", c.name, types));
+  const std::int32_t least = elem_row(at.elem).bits == 8 ? 32 : 16;
+  if (k < least)
+    refuse(fmt::format("{} of {}: {} columns, at least {} are needed", c.name, types, k, least),
+           "pad the block and mask what is too much, or write tl.sum(a[:, :, None] * b[None, :, :], axis=1)");
+  if (!c[3].is_none() && !c[4].is_none()) refuse("tl.dot with input_precision and allow_tf32", "give one of them");
+  const Type out = type_arg(c, 6);
+  if (out.elem == Elem::bf16 && at.elem != Elem::i8)
+    refuse("tl.dot with out_dtype=tl.bfloat16", "take tl.float32 and cast with .to(tl.bfloat16)");
+  Elem elem = Elem::f32;
+  if (at.elem == Elem::i8) elem = Elem::i32;
+  if (at.elem == Elem::f64) elem = Elem::f64;
+  if (at.elem == Elem::f16) elem = out.elem;
+  if (at.elem == Elem::f16 && elem != Elem::f16 && elem != Elem::f32)
+    refuse(fmt::format("tl.dot with out_dtype={}", elem_row(elem).triton_name), "float32 or float16");
+  Shape shape;
+  for (std::size_t i = 0; i + 1 < r; ++i) shape.push(at.shape[i]);
+  shape.push(bt.shape[r - 1]);
+  ValueId acc = kNoValue;
+  if (!c[2].is_none()) {
+    acc = tensor_arg(c, 2);
+    if (type(acc) != Type{elem, false, shape})
+      refuse(fmt::format("the accumulator of {} is {}, not {}", c.name, type_text(type(acc)),
+                         type_text({elem, false, shape})),
+             "start with tl.zeros((BM, BN), dtype=tl.float32)");
+  }
+  if (rank <= 3) return Operand::tensor(dot(a, b, acc, elem));
+  const auto flat = [&](ValueId v) {
+    const Shape s = type(v).shape;
+    std::int32_t batch = 1;
+    for (std::size_t i = 0; i + 2 < r; ++i) batch *= s[i];
+    return reshape(v, {batch, s[r - 2], s[r - 1]});
+  };
+  a = flat(a);
+  b = flat(b);
+  if (acc != kNoValue) acc = flat(acc);
+  return Operand::tensor(reshape(dot(a, b, acc, elem), shape));
+}
+
+// ---- asserts and hints
+
+Operand Lowering::b_static_assert(Call& c) {
+  if (c[0].is_tensor())
+    refuse("tl.static_assert of a value computed when the kernel runs",
+           "it is for constants; use tl.device_assert for others");
+  if (truth(c[0], c.name)) return {};
+  const std::string text = string_arg(c, 1, "msg").value_or("");
+  refuse(text.empty() ? "tl.static_assert failed" : fmt::format("tl.static_assert failed: {}", text));
+}
+
+Operand Lowering::b_device_assert(Call& c) {
+  if (!c[0].is_tensor() && truth(c[0], c.name)) return {};
+  ValueId v = c[0].is_tensor() ? c[0].id : constant(ConstValue::boolean(false), Elem::i1);
+  if (type(v).pointer) refuse("an assertion of a pointer");
+  v = cast(v, Elem::i1);
+  if (!c[2].is_none()) {
+    ValueId off = emit1(Code::bit_not, cast(tensor_arg(c, 2), Elem::i1));
+    broadcast_pair(v, off);
+    v = emit2(Code::bit_or, v, off);
+  }
+  Op op;
+  op.code = Code::check;
+  op.operands = {v};
+  op.text = string_arg(c, 1, "msg").value_or("");
+  emit_effect(std::move(op));
+  return {};
+}
+
+Operand Lowering::b_ignore(Call&) { return {}; }
+
+Operand Lowering::b_pass_through(Call& c) { return c[0]; }
+
+Operand Lowering::b_unsupported(Call& c) {
+  if (c.row.name == "inline_asm_elementwise")
+    refuse("inline assembly in a kernel", "write it with triton.language; kernels run on CPUs too",
+           ErrorCode::unsupported);
+  refuse(fmt::format("{} is not supported", c.name), {}, ErrorCode::unsupported);
+}
+
+// ---- Python and triton, on constants
+
+Operand Lowering::b_constexpr(Call& c) {
+  if (c[0].is_tensor())
+    refuse(fmt::format("tl.constexpr of {}, which is computed when the kernel runs", operand_text(c[0])),
+           "constants are made of literals and tl.constexpr values");
+  return c[0];
+}
+
+Operand Lowering::b_float(Call& c) {
+  const bool whole = c.row.name == "int";
+  const ConstValue& v = c[0].constant;
+  if (!c[0].is_constant() || !(v.is_number() || v.is(ConstValue::Kind::string)))
+    refuse(fmt::format("{}() of {}", c.name, operand_text(c[0])),
+           fmt::format("cast a value with .to(tl.{}32)", whole ? "int" : "float"));
+  if (v.is_number()) {
+    if (!whole) return Operand::of(ConstValue::of(v.as_real()));
+    if (v.is_integral()) return Operand::of(ConstValue::of(v.integer));
+    if (!(std::abs(v.real) < 0x1p62)) refuse(fmt::format("int() of {}", constant_text(v)));
+    return Operand::of(ConstValue::of(static_cast<std::int64_t>(v.real)));
+  }
+  std::string text(text_trim(v.text));
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char ch) { return static_cast<char>(std::tolower(ch)); });
+  std::string_view digits = text;
+  const bool minus = digits.starts_with('-');
+  if (minus || digits.starts_with('+')) digits.remove_prefix(1);
+  double real = 0;
+  if (digits == "inf" || digits == "infinity") {
+    real = HUGE_VAL;
+  } else if (digits == "nan") {
+    real = std::nan("");
+  } else {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), real);
+    if (error != std::errc() || end != digits.data() + digits.size()) refuse(fmt::format("{}({})", c.name, constant_text(v)));
+  }
+  if (minus) real = -real;
+  if (!whole) return Operand::of(ConstValue::of(real));
+  if (!(std::abs(real) < 0x1p53) || real != std::trunc(real)) refuse(fmt::format("int({})", constant_text(v)));
+  return Operand::of(ConstValue::of(static_cast<std::int64_t>(real)));
+}
+
+Operand Lowering::b_len(Call& c) {
+  if (c[0].is(OK::tuple)) return Operand::of(ConstValue::of(static_cast<std::int64_t>(c[0].items.size())));
+  if (c[0].is_constant() && c[0].constant.is(ConstValue::Kind::string))
+    return Operand::of(ConstValue::of(static_cast<std::int64_t>(c[0].constant.text.size())));
+  refuse(fmt::format("len() of {}", operand_text(c[0])), "write x.shape[0]");
+}
+
+Operand Lowering::b_isinstance(Call& c) {
+  const std::string path = c[1].is(OK::path) ? c[1].text : "";
+  if (path.ends_with(".tensor")) return Operand::of(ConstValue::boolean(c[0].is_tensor()));
+  if (path.ends_with(".constexpr")) return Operand::of(ConstValue::boolean(c[0].is_constant()));
+  refuse("this isinstance() in a kernel", "kinds are tl.tensor and tl.constexpr");
+}
+
+Operand Lowering::b_triton(Call& c) {
+  for (std::size_t i = 0; i < c.args.size(); ++i)
+    if (!c[i].is_integer())
+      refuse(fmt::format("{} of {}", c.name, operand_text(c[i])),
+             c.row.name == "cdiv" ? "of values that are computed when the kernel runs write tl.cdiv"
+                                  : "it is for constants");
+  const std::int64_t x = c[0].constant.integer;
+  if (c.row.name == "cdiv") {
+    Folded minus = fold_unary(py::Op::neg, c[0].constant);
+    Folded q = fold_binary(py::Op::floor_div, minus.value, c[1].constant);
+    if (!minus.error.empty() || !q.error.empty()) refuse(fmt::format("triton.cdiv({}, {})", x, c[1].constant.integer));
+    return Operand::of(ConstValue::of(-q.value.integer));
+  }
+  if (x < 1 || x > (std::int64_t{1} << 62)) refuse(fmt::format("triton.next_power_of_2({})", x));
+  return Operand::of(ConstValue::of(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(x)))));
+}
+
+}  // namespace passnet::tile

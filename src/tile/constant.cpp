@@ -1,0 +1,291 @@
+#include "tile/constant.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "base/text.h"
+
+namespace passnet::tile {
+
+using Kind = ConstValue::Kind;
+__extension__ typedef __int128 Wide;
+
+ConstValue ConstValue::of(std::int64_t v) {
+  ConstValue c;
+  c.kind = Kind::integer;
+  c.integer = v;
+  return c;
+}
+ConstValue ConstValue::of(double v) {
+  ConstValue c;
+  c.kind = Kind::real;
+  c.real = v;
+  return c;
+}
+ConstValue ConstValue::boolean(bool v) {
+  ConstValue c;
+  c.kind = Kind::boolean;
+  c.integer = v ? 1 : 0;
+  return c;
+}
+ConstValue ConstValue::string(std::string v) {
+  ConstValue c;
+  c.kind = Kind::string;
+  c.text = std::move(v);
+  return c;
+}
+ConstValue ConstValue::of(Type v) {
+  ConstValue c;
+  c.kind = Kind::type;
+  c.type = v;
+  return c;
+}
+ConstValue ConstValue::tuple(std::vector<ConstValue> v) {
+  ConstValue c;
+  c.kind = Kind::tuple;
+  c.items = std::move(v);
+  return c;
+}
+
+bool ConstValue::truth() const {
+  switch (kind) {
+    case Kind::none: return false;
+    case Kind::boolean:
+    case Kind::integer: return integer != 0;
+    case Kind::real: return real != 0;
+    case Kind::string: return !text.empty();
+    case Kind::type: return true;
+    case Kind::tuple: return !items.empty();
+  }
+  return false;
+}
+
+bool ConstValue::operator==(const ConstValue& o) const {
+  if (is_integral() && o.is_integral()) return integer == o.integer;
+  if (is_number() && o.is_number()) return as_real() == o.as_real();
+  if (kind != o.kind) return false;
+  switch (kind) {
+    case Kind::string: return text == o.text;
+    case Kind::type: return type == o.type;
+    case Kind::tuple: return items == o.items;
+    default: return true;
+  }
+}
+
+std::string type_text(const Type& t) {
+  std::string out{elem_row(t.elem).triton_name};
+  if (t.pointer) out = "pointer to " + out;
+  if (!t.is_tile()) return out;
+  out += "[";
+  for (std::size_t i = 0; i < t.shape.rank; ++i) out += fmt::format("{}{}", i == 0 ? "" : ", ", t.shape[i]);
+  return out + "]";
+}
+
+std::string constant_text(const ConstValue& v) {
+  switch (v.kind) {
+    case Kind::none: return "None";
+    case Kind::boolean: return v.integer != 0 ? "True" : "False";
+    case Kind::integer: return fmt::format("{}", v.integer);
+    case Kind::real: return python_float(v.real);
+    case Kind::string: return python_string(v.text.size() > 200 ? v.text.substr(0, 200) + "..." : v.text);
+    case Kind::type: return type_text(v.type);
+    case Kind::tuple: break;
+  }
+  std::string out = "(";
+  for (const ConstValue& item : v.items) {
+    if (out.size() > 200) return out + "...)";
+    out += (out.size() == 1 ? "" : ", ") + constant_text(item);
+  }
+  return out + (v.items.size() == 1 ? ",)" : ")");
+}
+
+namespace {
+
+Folded wrong(std::string error) { return {{}, std::move(error)}; }
+
+Folded integer(Wide v) {
+  if (v < std::numeric_limits<std::int64_t>::min() || v > std::numeric_limits<std::int64_t>::max())
+    return wrong("a constant does not fit 64 bits");
+  return {ConstValue::of(static_cast<std::int64_t>(v)), {}};
+}
+
+Folded real(double v) { return {ConstValue::of(v), {}}; }
+
+Folded power(const ConstValue& a, const ConstValue& b) {
+  if (!a.is_integral() || !b.is_integral() || b.integer < 0) {
+    const double x = a.as_real(), y = b.as_real();
+    if (x == 0 && y < 0) return wrong("0 cannot be raised to a negative power");
+    if (x < 0 && std::isfinite(y) && y != std::floor(y)) return wrong("a negative number to a fractional power");
+    return real(std::pow(x, y));
+  }
+  if (a.integer >= -1 && a.integer <= 1)
+    return integer(a.integer >= 0 ? (b.integer == 0 ? 1 : a.integer) : (b.integer % 2 == 0 ? 1 : -1));
+  Wide out = 1;
+  for (std::int64_t i = 0; i < b.integer; ++i) {
+    out *= a.integer;
+    if (const Folded f = integer(out); !f.error.empty()) return f;
+  }
+  return integer(out);
+}
+
+Folded compare(py::Op op, const ConstValue& a, const ConstValue& b) {
+  using O = py::Op;
+  if (op == O::eq || op == O::is) return {ConstValue::boolean(a == b), {}};
+  if (op == O::ne || op == O::is_not) return {ConstValue::boolean(!(a == b)), {}};
+  int order = 2;  // of NaN
+  if (a.is_integral() && b.is_integral())
+    order = a.integer < b.integer ? -1 : a.integer > b.integer ? 1 : 0;
+  else if (a.is_number() && b.is_number())
+    order = a.as_real() < b.as_real() ? -1 : a.as_real() > b.as_real() ? 1 : a.as_real() == b.as_real() ? 0 : 2;
+  else if (a.is(Kind::string) && b.is(Kind::string))
+    order = a.text < b.text ? -1 : a.text > b.text ? 1 : 0;
+  else
+    return wrong(fmt::format("{} {} {}", constant_text(a), op_text(op), constant_text(b)));
+  const bool out = op == O::lt   ? order == -1
+                   : op == O::le ? order == -1 || order == 0
+                   : op == O::gt ? order == 1
+                                 : order == 1 || order == 0;
+  return {ConstValue::boolean(out), {}};
+}
+
+Folded integers(py::Op op, const ConstValue& a, const ConstValue& b) {
+  using O = py::Op;
+  const Wide x = a.integer, y = b.integer;
+  const bool both_bool = a.is(Kind::boolean) && b.is(Kind::boolean);
+  const auto bits = [&](std::int64_t v) { return both_bool ? Folded{ConstValue::boolean(v != 0), {}} : integer(v); };
+  switch (op) {
+    case O::add: return integer(x + y);
+    case O::sub: return integer(x - y);
+    case O::mul: return integer(x * y);
+    case O::floor_div:
+    case O::mod: {
+      if (y == 0) return wrong("division by zero");
+      Wide q = x / y, r = x % y;
+      if (r != 0 && (r < 0) != (y < 0)) {
+        --q;
+        r += y;
+      }
+      return integer(op == O::mod ? r : q);
+    }
+    case O::bit_and: return bits(a.integer & b.integer);
+    case O::bit_or: return bits(a.integer | b.integer);
+    case O::bit_xor: return bits(a.integer ^ b.integer);
+    case O::shift_left:
+      if (y < 0) return wrong("negative shift count");
+      if (x != 0 && y > 63) return wrong("a constant does not fit 64 bits");
+      return integer(x * (Wide{1} << (x == 0 ? 0 : static_cast<int>(y))));
+    case O::shift_right:
+      if (y < 0) return wrong("negative shift count");
+      return integer(y > 63 ? (x < 0 ? -1 : 0) : x >> static_cast<int>(y));
+    default: return wrong("");
+  }
+}
+
+Folded reals(py::Op op, double x, double y) {
+  using O = py::Op;
+  switch (op) {
+    case O::add: return real(x + y);
+    case O::sub: return real(x - y);
+    case O::mul: return real(x * y);
+    case O::div: return y == 0 ? wrong("division by zero") : real(x / y);
+    case O::floor_div:
+    case O::mod: {
+      if (y == 0) return wrong("division by zero");
+      double r = std::fmod(x, y);
+      if (r != 0 && (r < 0) != (y < 0)) r += y;
+      return real(op == O::mod ? r : std::floor((x - r) / y + 0.5));
+    }
+    default: return wrong("");
+  }
+}
+
+Folded tuples(py::Op op, const ConstValue& a, const ConstValue& b) {
+  constexpr std::size_t kLongest = 4096;
+  std::vector<ConstValue> out = a.items;
+  if (op == py::Op::add && b.is(Kind::tuple)) {
+    out.insert(out.end(), b.items.begin(), b.items.end());
+  } else if (op == py::Op::mul && b.is_integral()) {
+    out.clear();
+    for (std::int64_t i = 0; i < b.integer && out.size() <= kLongest && !a.items.empty(); ++i)
+      out.insert(out.end(), a.items.begin(), a.items.end());
+  } else {
+    return wrong("");
+  }
+  if (out.size() > kLongest) return wrong("the tuple is too long");
+  return {ConstValue::tuple(std::move(out)), {}};
+}
+
+}  // namespace
+
+Folded fold_binary(py::Op op, const ConstValue& a, const ConstValue& b) {
+  using O = py::Op;
+  Folded out = wrong("");
+  if (op >= O::lt && op <= O::is_not)
+    out = compare(op, a, b);
+  else if (op == O::pow && a.is_number() && b.is_number())
+    out = power(a, b);
+  else if (a.is_integral() && b.is_integral() && op != O::div)
+    out = integers(op, a, b);
+  else if (a.is_number() && b.is_number())
+    out = reals(op, a.as_real(), b.as_real());
+  else if (a.is(Kind::string) && b.is(Kind::string) && op == O::add && a.text.size() + b.text.size() < 65536)
+    out = {ConstValue::string(a.text + b.text), {}};
+  else if (a.is(Kind::tuple))
+    out = tuples(op, a, b);
+  if (!out.error.empty() || out.value.kind != Kind::none) return out;
+  return wrong(fmt::format("'{}' of the constants {} and {}", op_text(op), constant_text(a), constant_text(b)));
+}
+
+Folded fold_unary(py::Op op, const ConstValue& a) {
+  using O = py::Op;
+  if (op == O::not_) return {ConstValue::boolean(!a.truth()), {}};
+  if (a.is_integral()) {
+    if (op == O::neg) return integer(-Wide{a.integer});
+    if (op == O::pos) return integer(a.integer);
+    if (op == O::invert) return integer(~a.integer);
+  } else if (a.is(Kind::real)) {
+    if (op == O::neg) return real(-a.real);
+    if (op == O::pos) return real(a.real);
+  }
+  return wrong(fmt::format("'{}' of the constant {}", op_text(op), constant_text(a)));
+}
+
+double round_real(double v, Elem elem) {
+  if (elem == Elem::f64) return v;
+  const double f = static_cast<double>(static_cast<float>(v));
+  if (elem == Elem::f32 || f == 0 || !std::isfinite(f)) return f;
+  const bool half = elem == Elem::f16;
+  const int least = half ? -14 : -126, digits = half ? 10 : 7;  // exponent of the least normal number, mantissa
+  const double quantum = std::ldexp(1.0, std::max(std::ilogb(f), least) - digits);
+  const double out = std::nearbyint(f / quantum) * quantum;
+  const double most = half ? 65504.0 : static_cast<double>(std::bit_cast<float>(0x7f7f0000U));
+  return std::abs(out) > most ? std::copysign(std::numeric_limits<double>::infinity(), out) : out;
+}
+
+std::int64_t integer_min(Elem elem) {
+  const ElemRow& row = elem_row(elem);
+  return row.is_signed ? -(std::int64_t{1} << (row.bits - 2)) * 2 : 0;
+}
+
+std::int64_t integer_max(Elem elem) {
+  const ElemRow& row = elem_row(elem);
+  if (row.bits == 64) return std::numeric_limits<std::int64_t>::max();
+  return (std::int64_t{1} << (row.bits - (row.is_signed ? 1 : 0))) - 1;
+}
+
+std::optional<Elem> elem_of(Dtype dtype) {
+  for (const ElemRow& row : kElems)
+    if (row.dtype == dtype) return row.elem;
+  return std::nullopt;
+}
+
+std::optional<Elem> elem_of_name(std::string_view name) {
+  for (const ElemRow& row : kElems)
+    if (row.triton_name == name) return row.elem;
+  return std::nullopt;
+}
+
+}  // namespace passnet::tile

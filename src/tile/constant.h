@@ -1,0 +1,61 @@
+// Values that a kernel's compilation knows: Python's None, bools, numbers and strings, element types, tuples. Arithmetic
+// on them is Python's.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "py/ast.h"
+#include "tile/ir.h"
+
+namespace passnet::tile {
+
+struct ConstValue {
+  enum class Kind : std::uint8_t { none, boolean, integer, real, string, type, tuple } kind = Kind::none;
+  std::int64_t integer = 0;  // boolean: 0 or 1
+  double real = 0;
+  std::string text;
+  Type type;  // tl.float32; of a value's type the pointer and the shape too
+  std::vector<ConstValue> items;
+
+  static ConstValue of(std::int64_t v);
+  static ConstValue of(double v);
+  static ConstValue boolean(bool v);
+  static ConstValue string(std::string v);
+  static ConstValue of(Type v);
+  static ConstValue tuple(std::vector<ConstValue> v);
+
+  bool is(Kind k) const { return kind == k; }
+  bool is_integral() const { return kind == Kind::integer || kind == Kind::boolean; }
+  bool is_number() const { return is_integral() || kind == Kind::real; }
+  double as_real() const { return kind == Kind::real ? real : static_cast<double>(integer); }
+  bool truth() const;
+  bool operator==(const ConstValue& o) const;  // Python's ==: 1 == 1.0 == True
+};
+
+// Python's spelling, for messages.
+std::string constant_text(const ConstValue& v);
+// "float32", "pointer to float16", "int32[64, 32]".
+std::string type_text(const Type& t);
+
+// The value of a op b, or what is wrong with it.
+struct Folded {
+  ConstValue value;
+  std::string error;  // empty: there is a value
+};
+Folded fold_binary(py::Op op, const ConstValue& a, const ConstValue& b);
+Folded fold_unary(py::Op op, const ConstValue& a);
+
+// The nearest value that the type has (ties to even), by way of float32 for the halves.
+double round_real(double v, Elem elem);
+
+// The least and the greatest integer of a type; 64-bit unsigned ones end where int64 does.
+std::int64_t integer_min(Elem elem);
+std::int64_t integer_max(Elem elem);
+
+std::optional<Elem> elem_of(Dtype dtype);
+// By its name in triton.language: "float32".
+std::optional<Elem> elem_of_name(std::string_view name);
+
+}  // namespace passnet::tile

@@ -1,0 +1,343 @@
+// The front-end's door, the parameters, and statements other than control flow.
+#include "tile/lower.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "py/printer.h"
+#include "tile/lowering.h"
+
+namespace passnet::tile {
+
+using K = py::StmtKind;
+
+Operand Operand::of(ConstValue v) {
+  if (v.is(ConstValue::Kind::tuple)) {
+    std::vector<Operand> items;
+    for (ConstValue& item : v.items) items.push_back(of(std::move(item)));
+    return tuple(std::move(items));
+  }
+  Operand o;
+  o.constant = std::move(v);
+  return o;
+}
+Operand Operand::tensor(ValueId id) {
+  Operand o;
+  o.kind = Kind::tensor;
+  o.id = id;
+  return o;
+}
+Operand Operand::tuple(std::vector<Operand> items) {
+  Operand o;
+  o.kind = Kind::tuple;
+  o.items = std::move(items);
+  return o;
+}
+Operand Operand::path(std::string text) {
+  Operand o;
+  o.kind = Kind::path;
+  o.text = std::move(text);
+  return o;
+}
+Operand Operand::lost(std::string why) {
+  Operand o;
+  o.kind = Kind::lost;
+  o.text = std::move(why);
+  return o;
+}
+
+ArgumentSpec ArgumentSpec::integer(std::int64_t value) {
+  if (value == 1) return of(ConstValue::of(value));
+  const bool fits =
+      value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
+  return {Kind::scalar, fits ? Elem::i32 : Elem::i64, {}};
+}
+
+bool is_constexpr_annotation(const py::Expr* annotation) {
+  if (annotation == nullptr) return false;
+  const std::string text =
+      annotation->kind == py::ExprKind::string ? std::string(annotation->text) : py::dotted_name(*annotation);
+  return text == "constexpr" || text.ends_with(".constexpr");
+}
+
+std::vector<int> parameter_numbers(const py::Stmt& kernel, const Function& function) {
+  std::vector<int> out;
+  for (const py::Parameter& p : kernel.parameters) {
+    const auto at = std::find(function.parameters.begin(), function.parameters.end(), p.name);
+    out.push_back(at == function.parameters.end() ? -1 : static_cast<int>(at - function.parameters.begin()));
+  }
+  return out;
+}
+
+Result<Function> lower_kernel(const Names& names, const py::Module& file, const py::Stmt& kernel,
+                              std::span<const ArgumentSpec> arguments) {
+  return guarded([&] { return Lowering(names, file, kernel).lower(arguments); });
+}
+
+Lowering::Lowering(const Names& names, const py::Module& file, const py::Stmt& kernel) : kernel_(kernel) {
+  out_.name = kernel.name;
+  out_.files.push_back(file.file());
+  block_ = &out_.body;
+  kernel_frame_.names = &names;
+  kernel_frame_.file = &file;
+  kernel_frame_.kernel = true;
+  frame_ = &kernel_frame_;
+  place_ = kernel.place;
+}
+
+Function Lowering::lower(std::span<const ArgumentSpec> arguments) {
+  if (kernel_.kind != K::function) refuse("a kernel is a function", {}, ErrorCode::internal);
+  bind_parameters(kernel_, arguments);
+  const std::optional<Operand> returned = run(kernel_.body, nullptr);
+  if (returned && !returned->is_none())
+    refuse(fmt::format("kernel {} returns a value", kernel_.name), "a kernel gives its results with tl.store");
+  return std::move(out_);
+}
+
+void Lowering::bind_parameters(const py::Stmt& kernel, std::span<const ArgumentSpec> arguments) {
+  if (arguments.size() != kernel.parameters.size())
+    refuse(fmt::format("kernel {} takes {} arguments, {} are given", kernel.name, kernel.parameters.size(),
+                       arguments.size()));
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const py::Parameter& p = kernel.parameters[i];
+    const ArgumentSpec& a = arguments[i];
+    place_ = p.place;
+    if (p.kind != py::ParameterKind::normal)
+      refuse(fmt::format("kernel {} has the parameter *{}", kernel.name, p.name), "name every parameter of a kernel");
+    if (is_constexpr_annotation(p.annotation)) {
+      if (a.kind != ArgumentSpec::Kind::constant)
+        refuse(fmt::format("'{}' is a tl.constexpr; what is given for it is no constant", p.name),
+               "a tl.constexpr takes numbers, bools, strings, None and element types");
+      frame_->scope[p.name] = Operand::of(a.constant);
+      continue;
+    }
+    // n: tl.int64 fixes the type of a number, and 1 is no constant then
+    std::optional<Elem> fixed;
+    if (p.annotation != nullptr) {
+      std::string text = py::dotted_name(*p.annotation);
+      fixed = elem_of_name(std::string_view(text).substr(text.rfind('.') + 1));
+    }
+    if (a.kind == ArgumentSpec::Kind::constant) {
+      if (fixed && a.constant.is_number())
+        set_name(p.name, Operand::tensor(constant(a.constant, *fixed)));
+      else
+        frame_->scope[p.name] = Operand::of(a.constant);
+      continue;
+    }
+    const bool pointer = a.kind == ArgumentSpec::Kind::pointer;
+    const ValueId v = out_.add_value({a.elem, pointer, {}}, std::string(p.name));
+    out_.parameters.emplace_back(p.name);
+    out_.body.params.push_back(v);
+    frame_->scope[p.name] = Operand::tensor(!pointer && fixed && *fixed != a.elem ? cast(v, *fixed) : v);
+  }
+  place_ = kernel.place;
+}
+
+// ---- statements
+
+// What a plain assignment stores: numbers become values of the run, as in Triton; None and element types stay.
+Operand Lowering::run_time(Operand v, std::string_view what) {
+  switch (v.kind) {
+    case Operand::Kind::tuple:
+      for (Operand& item : v.items) item = run_time(std::move(item), what);
+      return v;
+    case Operand::Kind::constant:
+      if (v.constant.is_number()) return Operand::tensor(to_tensor(v));
+      if (v.constant.is(ConstValue::Kind::string))
+        refuse(fmt::format("{} is a string, which is no value of a running kernel", what),
+               "annotate the name: mode: tl.constexpr = ...");
+      return v;
+    case Operand::Kind::tensor:
+    case Operand::Kind::block_pointer: return v;
+    default: refuse(fmt::format("{} is {}, which cannot be assigned", what, operand_text(v)), "call it by its name");
+  }
+}
+
+void Lowering::set_name(std::string_view name, Operand value) {
+  if (value.is_tensor()) {
+    std::string& known = out_.names[static_cast<std::size_t>(value.id)];
+    if (known.empty()) known = name;
+  }
+  frame_->scope[name] = std::move(value);
+}
+
+void Lowering::assign(const py::Expr& target, Operand value) {
+  const At at(*this, target.place);
+  using E = py::ExprKind;
+  switch (target.kind) {
+    case E::name: return set_name(target.text, std::move(value));
+    case E::tuple:
+    case E::list:
+      if (!value.is(Operand::Kind::tuple))
+        refuse(fmt::format("{} cannot be unpacked into {} names", operand_text(value), target.items.size()));
+      if (value.items.size() != target.items.size())
+        refuse(fmt::format("{} values for {} names", value.items.size(), target.items.size()));
+      for (std::size_t i = 0; i < target.items.size(); ++i) assign(*target.items[i], std::move(value.items[i]));
+      return;
+    case E::subscript:
+      refuse("items of a tile cannot be assigned",
+             "a tile is one value: make a new one with tl.where(mask, new, old), or write to memory with tl.store");
+    case E::starred: refuse("a starred name in an assignment", "unpack into as many names as there are values");
+    default: refuse("only names can be assigned in a kernel");
+  }
+}
+
+void Lowering::run_assign(const py::Stmt& s) {
+  Operand v = run_time(eval(*s.value), "what is assigned");
+  for (const py::Expr* target : s.targets) assign(*target, v);
+}
+
+void Lowering::run_annotated(const py::Stmt& s) {
+  if (!is_constexpr_annotation(s.annotation)) {
+    if (s.value != nullptr) run_assign(s);
+    return;
+  }
+  const py::Expr& target = *s.targets[0];
+  if (target.kind != py::ExprKind::name) refuse("only a name can be a tl.constexpr");
+  if (s.value == nullptr) refuse(fmt::format("'{}' has no value", target.text));
+  const auto known = frame_->scope.find(target.text);
+  if (known != frame_->scope.end() && !known->second.is(Operand::Kind::lost))
+    refuse(fmt::format("'{}' has a value already; a tl.constexpr is set once", target.text), "use another name");
+  Operand v = eval(*s.value);
+  if (v.is_tensor() || v.is(Operand::Kind::block_pointer))
+    refuse(fmt::format("'{}' is a tl.constexpr, but its value is computed when the kernel runs ({})", target.text,
+                       operand_text(v)),
+           "a tl.constexpr is made of literals and other tl.constexpr values");
+  set_name(target.text, std::move(v));
+}
+
+void Lowering::run_augmented(const py::Stmt& s) {
+  const py::Expr& target = *s.targets[0];
+  if (target.kind != py::ExprKind::name) return assign(target, {});
+  const Operand before = eval(target);
+  const Operand value = eval(*s.value);
+  assign(target, run_time(binary(s.op, before, value), "what is assigned"));
+}
+
+void Lowering::refuse_statement(const py::Stmt& s) {
+  switch (s.kind) {
+    case K::break_:
+    case K::continue_:
+      refuse(fmt::format("'{}' in a kernel", s.kind == K::break_ ? "break" : "continue"),
+             "loops run to their end: put the rest of the body under an if, or use while with the condition");
+    case K::function: refuse("a function inside a kernel", "define it at module level under @triton.jit");
+    case K::import:
+    case K::import_from: refuse("an import inside a kernel", "import at module level");
+    case K::raise: refuse("'raise' in a kernel", "use tl.static_assert or tl.device_assert");
+    case K::with: refuse("'with' in a kernel");
+    case K::try_: refuse("'try' in a kernel");
+    case K::delete_: refuse("'del' in a kernel", "leave it out");
+    case K::global:
+    case K::nonlocal: refuse("'global' in a kernel", "kernels see only tl.constexpr values from outside");
+    default: refuse("this statement is not part of the kernel language");
+  }
+}
+
+// ---- emitting
+
+Lowering::At::At(Lowering& l, py::Place place) : l_(l), before_(l.place_) {
+  constexpr int kDeepest = 600;  // of our own stack
+  l_.place_ = place;
+  if (++l_.depth_ > kDeepest) l_.refuse("the kernel is nested too deeply", {}, ErrorCode::limit);
+}
+
+Lowering::At::~At() {
+  --l_.depth_;
+  l_.place_ = before_;
+}
+
+void Lowering::step(std::size_t work) {
+  constexpr std::size_t kSteps = 4'000'000;
+  steps_ += work;
+  if (steps_ > kSteps)
+    refuse("the kernel takes too long to compile: unrolled loops or calls multiply", "use range instead of static_range",
+           ErrorCode::limit);
+}
+
+void Lowering::emit_effect(Op op) {
+  constexpr std::size_t kMost = 100'000;
+  if (++ops_ > kMost)
+    refuse(fmt::format("the kernel has more than {} operations", kMost), "use range instead of static_range",
+           ErrorCode::limit);
+  op.source = {frame_->file_number, place_};
+  block_->ops.push_back(std::move(op));
+}
+
+ValueId Lowering::emit(Op op, Type result) {
+  if (result.shape.elements() > kElementLimit)
+    refuse(fmt::format("a tile of {} elements; the most is {}", result.shape.elements(), kElementLimit),
+           "take smaller blocks and loop");
+  const ValueId id = out_.add_value(result);
+  op.results = {id};
+  emit_effect(std::move(op));
+  return id;
+}
+
+ValueId Lowering::emit(Code code, std::vector<ValueId> operands, Type result) {
+  Op op;
+  op.code = code;
+  op.operands = std::move(operands);
+  return emit(std::move(op), result);
+}
+
+void Lowering::refuse(std::string message, std::string note, ErrorCode code) const {
+  Error e{code, frame_->file->where(place_), std::move(message), {}};
+  if (!note.empty()) e.notes.push_back(std::move(note));
+  fail(std::move(e));
+}
+
+// ---- values made of several
+
+void Lowering::flatten(const Operand& v, std::vector<ValueId>& out) {
+  if (v.is_tensor()) out.push_back(v.id);
+  for (const Operand& item : v.items) flatten(item, out);
+}
+
+std::vector<ValueId> Lowering::flatten(const Operand& v) {
+  std::vector<ValueId> out;
+  flatten(v, out);
+  return out;
+}
+
+Operand Lowering::rebuild(const Operand& like, std::span<const ValueId>& ids) {
+  Operand out = like;
+  if (out.is_tensor()) {
+    out.id = ids.front();
+    ids = ids.subspan(1);
+  }
+  for (Operand& item : out.items) item = rebuild(item, ids);
+  return out;
+}
+
+bool Lowering::same(const Operand& a, const Operand& b) {
+  return a.kind == b.kind && a.id == b.id && a.constant.kind == b.constant.kind && a.constant == b.constant &&
+         a.text == b.text && a.function == b.function && a.items.size() == b.items.size() &&
+         std::equal(a.items.begin(), a.items.end(), b.items.begin(), same);
+}
+
+bool Lowering::same_type(const Operand& a, const Operand& b) const {
+  if (a.kind != b.kind || a.items.size() != b.items.size()) return false;
+  if (a.is_tensor()) return type(a.id) == type(b.id);
+  if (a.is_constant() && !(a.constant.kind == b.constant.kind && a.constant == b.constant)) return false;
+  for (std::size_t i = 0; i < a.items.size(); ++i)
+    if (!same_type(a.items[i], b.items[i])) return false;
+  return true;
+}
+
+std::string Lowering::operand_text(const Operand& v) const {
+  switch (v.kind) {
+    case Operand::Kind::constant: return "the constant " + constant_text(v.constant);
+    case Operand::Kind::tensor: return type_text(type(v.id));
+    case Operand::Kind::tuple: return fmt::format("a tuple of {}", v.items.size());
+    case Operand::Kind::block_pointer: return "a block pointer";
+    case Operand::Kind::function: return fmt::format("the function {}", v.function->name);
+    case Operand::Kind::path: return fmt::format("the function {}", v.text);
+    case Operand::Kind::module: return "a module";
+    case Operand::Kind::method: return fmt::format("the method {}", v.text);
+    case Operand::Kind::slice: return "a slice";
+    case Operand::Kind::lost: return "no value";
+  }
+  return "no value";
+}
+
+}  // namespace passnet::tile

@@ -1,0 +1,37 @@
+// The front-end: a kernel's syntax and what is known of its arguments -> tile IR. Types, promotion, broadcasting and
+// compile-time evaluation are Triton's. Every op has the line it comes from; errors have line, column and advice.
+#pragma once
+
+#include <span>
+
+#include "base/error.h"
+#include "tile/names.h"
+
+namespace passnet::tile {
+
+// How an argument enters the kernel. Constants are part of the compiled kernel.
+struct ArgumentSpec {
+  enum class Kind : std::uint8_t { pointer, scalar, constant } kind = Kind::constant;
+  Elem elem = Elem::i32;  // pointed to, or of the scalar
+  ConstValue constant;
+
+  static ArgumentSpec pointer(Elem elem) { return {Kind::pointer, elem, {}}; }
+  // i32 if it fits, else i64; 1 is a constant, as in Triton.
+  static ArgumentSpec integer(std::int64_t value);
+  static ArgumentSpec real() { return {Kind::scalar, Elem::f32, {}}; }
+  static ArgumentSpec boolean() { return {Kind::scalar, Elem::i1, {}}; }
+  static ArgumentSpec of(ConstValue value) { return {Kind::constant, Elem::i32, std::move(value)}; }
+};
+
+// `arguments`: one for each parameter of the kernel, in order. Function::parameters holds the names of those that are
+// not constants, in the kernel's order.
+Result<Function> lower_kernel(const Names& names, const py::Module& file, const py::Stmt& kernel,
+                              std::span<const ArgumentSpec> arguments);
+
+// For each parameter of the kernel its number in Function::parameters, or -1 for a constant.
+std::vector<int> parameter_numbers(const py::Stmt& kernel, const Function& function);
+
+// Whether the annotation is tl.constexpr, in whatever spelling.
+bool is_constexpr_annotation(const py::Expr* annotation);
+
+}  // namespace passnet::tile

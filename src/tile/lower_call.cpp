@@ -1,0 +1,304 @@
+// Calls: what is called, arguments bound to a signature, device functions inlined.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "py/printer.h"
+#include "tile/lowering.h"
+
+namespace passnet::tile {
+
+using E = py::ExprKind;
+using OK = Operand::Kind;
+using Keywords = std::vector<std::pair<std::string_view, Operand>>;
+
+namespace {
+
+// The home of a function outside and its name there: "triton.language.math.exp" is exp of tl.math.
+struct Target {
+  std::uint8_t home = 0;
+  std::string_view name;
+  std::string written;
+};
+
+Target target_of(std::string_view path) {
+  const auto strip = [&](std::string_view prefix, std::uint8_t home, std::string_view written) -> Target {
+    const std::string_view name = path.substr(prefix.size());
+    return {home, name, std::string(written) + std::string(name)};
+  };
+  for (const std::string_view lib : {"triton.language.extra.cuda.libdevice.", "triton.language.extra.libdevice."})
+    if (path.starts_with(lib)) return strip(lib, kLib, "libdevice.");
+  for (const std::string_view own : {"triton.language.math."})
+    if (path.starts_with(own)) return strip(own, kMath, "tl.math.");
+  for (const std::string_view tl : {"triton.language.core.", "triton.language.standard.", "triton.language."})
+    if (path.starts_with(tl)) return strip(tl, kTl, "tl.");
+  if (path.starts_with("builtins.")) return strip("builtins.", kPython, "");
+  if (path.starts_with("triton.")) return strip("triton.", kTriton, "triton.");
+  return {0, path, std::string(path)};
+}
+
+// A default value as it stands in a signature.
+Operand default_value(std::string_view text) {
+  if (text == "True" || text == "False") return Operand::of(ConstValue::boolean(text == "True"));
+  if (text == "()") return Operand::tuple({});
+  if (text == "''") return Operand::of(ConstValue::string(""));
+  if (text == "NONE") return Operand::of(ConstValue::string("NONE"));
+  if (text == "float32") return Operand::of(ConstValue::of(scalar_type(Elem::f32)));
+  if (text == "None") return {};
+  std::int64_t n = 0;
+  for (const char c : text) n = n * 10 + (c - '0');
+  return Operand::of(ConstValue::of(n));
+}
+
+struct SignatureItem {
+  std::string_view name;
+  std::string_view default_text;  // empty: none
+  bool many = false;              // *name
+};
+
+std::vector<SignatureItem> signature_items(std::string_view signature) {
+  std::vector<SignatureItem> out;
+  if (signature.empty()) return out;
+  for (const std::string_view part : text_split(signature, ',')) {
+    SignatureItem item;
+    const std::string_view text = text_trim(part);
+    const std::size_t equals = text.find('=');
+    item.name = text.substr(0, equals);
+    if (equals != std::string_view::npos) item.default_text = text.substr(equals + 1);
+    if (item.name.starts_with('*')) {
+      item.many = true;
+      item.name.remove_prefix(1);
+    }
+    out.push_back(item);
+  }
+  return out;
+}
+
+}  // namespace
+
+Operand Lowering::eval_call(const py::Expr& e) {
+  const Operand callee = eval(*e.items[0]);
+  const auto arguments = [&] {
+    std::vector<Operand> args;
+    for (const py::Expr* a : e.items.subspan(1)) {
+      if (a->kind != E::starred) {
+        args.push_back(eval(*a));
+        continue;
+      }
+      Operand many = eval(*a->items[0]);
+      if (!many.is(OK::tuple)) refuse("'*' needs a tuple");
+      for (Operand& one : many.items) args.push_back(std::move(one));
+    }
+    return args;
+  };
+  const auto keywords = [&] {
+    Keywords out;
+    for (const py::Keyword& k : e.keywords) {
+      if (k.name.empty()) refuse("'**' in a call of a kernel", "name the arguments");
+      out.emplace_back(k.name, eval(*k.value));
+    }
+    return out;
+  };
+  switch (callee.kind) {
+    case OK::function: {
+      std::vector<Operand> args = arguments();
+      return call_function(callee, std::move(args), keywords());
+    }
+    case OK::method: {
+      const Operand& self = callee.items[0];
+      if (self.is_constant() && self.constant.is(ConstValue::Kind::type))
+        return call_type_method(self.constant.type, callee.text);
+      std::vector<Operand> args = arguments();
+      args.insert(args.begin(), self.is_number() ? Operand::tensor(to_tensor(self)) : self);
+      return call_builtin(*find_builtin(callee.text, kMethod), "." + callee.text, std::move(args), keywords());
+    }
+    case OK::path: {
+      const Target t = target_of(callee.text);
+      if (t.home == kTl && (t.name == "device_print" || t.name == "static_print")) return {};
+      if (t.home == kPython && t.name == "print") return {};
+      if (const Builtin* row = t.home == 0 ? nullptr : find_builtin(t.name, t.home)) {
+        std::vector<Operand> args = arguments();
+        return call_builtin(*row, t.written, std::move(args), keywords());
+      }
+      if (callee.text.starts_with("math.")) return call_math(std::string_view(callee.text).substr(5), arguments());
+      if (callee.text == "builtins.range" || t.name == "range" || t.name == "static_range")
+        refuse("a range is only for loops", "write for i in range(...)");
+      std::string note{builtin_hint(t.name)};
+      if (callee.text.starts_with("torch"))
+        note = "kernels compute with triton.language only: tl." + std::string(t.name.substr(t.name.rfind('.') + 1));
+      refuse(fmt::format("a kernel cannot call {}", callee.text), note);
+    }
+    case OK::lost: refuse(callee.text);
+    default: refuse(fmt::format("{} cannot be called", operand_text(callee)));
+  }
+}
+
+// ---- builtins
+
+Operand Lowering::call_builtin(const Builtin& row, std::string name, std::vector<Operand> args, Keywords kwargs) {
+  const std::vector<SignatureItem> items = signature_items(row.signature);
+  const auto signature = [&] { return fmt::format("its arguments are ({})", row.signature); };
+  Call call{row, std::move(name), {}};
+  call.args.resize(items.size());
+  std::vector<bool> given(items.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].many) {
+      std::vector<Operand> rest(std::make_move_iterator(args.begin() + static_cast<std::ptrdiff_t>(std::min(next, args.size()))),
+                                std::make_move_iterator(args.end()));
+      next = args.size();
+      given[i] = !rest.empty();
+      call.args[i] = Operand::tuple(std::move(rest));
+    } else if (next < args.size()) {
+      call.args[i] = std::move(args[next++]);
+      given[i] = true;
+    }
+  }
+  if (next < args.size())
+    refuse(fmt::format("{} takes {} arguments, not {}", call.name, items.size(), args.size()), signature());
+  for (auto& [key, value] : kwargs) {
+    const auto at = std::find_if(items.begin(), items.end(), [&k = key](const SignatureItem& i) { return i.name == k; });
+    if (at == items.end()) {
+      std::string note = signature();
+      if (key == "dim" || key == "dims") note = "write axis=; " + note;
+      if (key == "keepdim" || key == "keepdims") note = "write keep_dims=; " + note;
+      refuse(fmt::format("{} has no argument '{}'", call.name, key), note);
+    }
+    const auto i = static_cast<std::size_t>(at - items.begin());
+    if (given[i]) refuse(fmt::format("{} got two values for '{}'", call.name, key), signature());
+    given[i] = true;
+    call.args[i] = std::move(value);
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (call.args[i].is(OK::lost)) refuse(call.args[i].text);
+    if (given[i] || items[i].many) continue;
+    if (items[i].default_text.empty())
+      refuse(fmt::format("{} is missing its argument '{}'", call.name, items[i].name), signature());
+    call.args[i] = default_value(items[i].default_text);
+  }
+  return (this->*row.handler)(call);
+}
+
+// ---- device functions
+
+Operand Lowering::call_function(const Operand& f, std::vector<Operand> args, Keywords kwargs) {
+  constexpr int kDeepest = 32;
+  const py::Stmt& def = *f.function;
+  if (calls_ >= kDeepest)
+    refuse(fmt::format("calls of {} are nested too deeply", def.name), "a device function cannot call itself",
+           ErrorCode::limit);
+  Frame frame;
+  frame.names = f.names;
+  frame.file = f.file;
+  const std::string& file = f.file->file();
+  const auto known = std::find(out_.files.begin(), out_.files.end(), file);
+  frame.file_number = static_cast<std::uint16_t>(known - out_.files.begin());
+  if (known == out_.files.end()) out_.files.push_back(file);
+
+  std::vector<std::optional<Operand>> values(def.parameters.size());
+  if (args.size() > values.size())
+    refuse(fmt::format("{} takes {} arguments, not {}", def.name, values.size(), args.size()));
+  for (std::size_t i = 0; i < args.size(); ++i) values[i] = std::move(args[i]);
+  for (auto& [name, value] : kwargs) {
+    const auto p = std::find_if(def.parameters.begin(), def.parameters.end(),
+                                [&n = name](const py::Parameter& q) { return q.name == n; });
+    if (p == def.parameters.end()) refuse(fmt::format("{} has no parameter '{}'", def.name, name));
+    auto& slot = values[static_cast<std::size_t>(p - def.parameters.begin())];
+    if (slot) refuse(fmt::format("{} got two values for '{}'", def.name, name));
+    slot = std::move(value);
+  }
+  Frame* const caller = frame_;
+  const py::Place place = place_;
+  const int loops = loops_;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const py::Parameter& p = def.parameters[i];
+    if (p.kind != py::ParameterKind::normal)
+      refuse(fmt::format("{} has the parameter *{}", def.name, p.name), "name every parameter of a device function");
+    if (!values[i] && p.default_value == nullptr)
+      refuse(fmt::format("{} is missing its argument '{}'", def.name, p.name));
+    if (!values[i]) {
+      frame.defaults = true;
+      frame_ = &frame;
+      values[i] = eval(*p.default_value);
+      frame.defaults = false;
+      frame_ = caller;
+    }
+    if (values[i]->is(OK::lost)) refuse(values[i]->text);
+    frame.scope[p.name] = std::move(*values[i]);
+  }
+  ++calls_;
+  loops_ = 0;
+  frame_ = &frame;
+  std::optional<Operand> returned;
+  try {
+    returned = run(def.body, nullptr);
+  } catch (Failure& failure) {
+    if (failure.error.notes.size() < 6)
+      failure.error.notes.push_back(
+          fmt::format("in a call of {} from {}:{}:{}", def.name, caller->file->file(), place.line, place.column));
+    throw;
+  }
+  frame_ = caller;
+  loops_ = loops;
+  --calls_;
+  return returned ? std::move(*returned) : Operand{};
+}
+
+// ---- what has no row
+
+Operand Lowering::call_type_method(const Type& t, std::string_view name) {
+  const ElemRow& row = elem_row(t.elem);
+  const bool scalar = !t.pointer && !t.is_tile();
+  const auto answer = [](bool v) { return Operand::of(ConstValue::boolean(v)); };
+  if (name == "is_ptr") return answer(t.pointer && !t.is_tile());
+  if (name == "is_block") return answer(t.is_tile());
+  if (name == "is_const" || name == "is_fp8") return answer(false);
+  if (name == "is_floating" || name == "is_standard_floating") return answer(scalar && row.floating);
+  if (name == "is_int") return answer(scalar && !row.floating);
+  if (name == "is_int_signed") return answer(scalar && !row.floating && row.is_signed);
+  if (name == "is_int_unsigned") return answer(scalar && !row.floating && !row.is_signed);
+  if (name == "is_bool") return answer(scalar && t.elem == Elem::i1);
+  constexpr std::pair<std::string_view, Elem> kNames[] = {
+      {"is_fp16", Elem::f16}, {"is_bf16", Elem::bf16}, {"is_fp32", Elem::f32}, {"is_fp64", Elem::f64}};
+  for (const auto& [n, elem] : kNames)
+    if (n == name) return answer(scalar && t.elem == elem);
+  if (const auto elem = elem_of_name(name.substr(3))) return answer(scalar && t.elem == *elem);
+  refuse(fmt::format("an element type has no '{}'", name));
+}
+
+// Python's math on constants.
+Operand Lowering::call_math(std::string_view name, std::span<const Operand> args) {
+  double x[2] = {};
+  if (args.empty() || args.size() > 2) refuse(fmt::format("math.{} with {} arguments", name, args.size()));
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (!args[i].is_number())
+      refuse(fmt::format("math.{} of {}", name, operand_text(args[i])),
+             fmt::format("Python's math works on constants; of a value write tl.{}", name));
+    x[i] = args[i].constant.as_real();
+  }
+  const auto integer = [&](double v) {
+    if (!(std::abs(v) < 0x1p62)) refuse(fmt::format("math.{} of {}", name, x[0]));
+    return Operand::of(ConstValue::of(static_cast<std::int64_t>(v)));
+  };
+  const auto real = [](double v) { return Operand::of(ConstValue::of(v)); };
+  if (name == "pow" && args.size() == 2) return real(std::pow(x[0], x[1]));
+  if (name == "log" && args.size() == 2 && x[0] > 0 && x[1] > 0) return real(std::log(x[0]) / std::log(x[1]));
+  if (args.size() == 1) {
+    if (name == "ceil") return integer(std::ceil(x[0]));
+    if (name == "floor") return integer(std::floor(x[0]));
+    if (name == "trunc") return integer(std::trunc(x[0]));
+    if (name == "sqrt" && x[0] >= 0) return real(std::sqrt(x[0]));
+    if (name == "exp") return real(std::exp(x[0]));
+    if (name == "log" && x[0] > 0) return real(std::log(x[0]));
+    if (name == "log2" && x[0] > 0) return real(std::log2(x[0]));
+    if (name == "log10" && x[0] > 0) return real(std::log10(x[0]));
+    if (name == "sin") return real(std::sin(x[0]));
+    if (name == "cos") return real(std::cos(x[0]));
+    if (name == "tanh") return real(std::tanh(x[0]));
+    if (name == "erf") return real(std::erf(x[0]));
+    if (name == "fabs") return real(std::abs(x[0]));
+  }
+  refuse(fmt::format("math.{} in a kernel", name));
+}
+
+}  // namespace passnet::tile

@@ -1,0 +1,482 @@
+// Control flow: if, for, while, return. A constant condition compiles one arm only; static_range unrolls; the rest
+// become the IR's structured ops, whose results are the names that change.
+#include <algorithm>
+
+#include "tile/lowering.h"
+
+namespace passnet::tile {
+
+using K = py::StmtKind;
+using OK = Operand::Kind;
+
+namespace {
+
+void target_names(const py::Expr& target, std::set<std::string_view>& out) {
+  if (target.kind == py::ExprKind::name) out.insert(target.text);
+  if (target.kind == py::ExprKind::tuple || target.kind == py::ExprKind::list)
+    for (const py::Expr* item : target.items) target_names(*item, out);
+}
+
+bool carries(const Operand& v) { return !Lowering::flatten(v).empty(); }
+
+}  // namespace
+
+void assigned_names(std::span<const py::Stmt* const> statements, std::set<std::string_view>& out) {
+  for (const py::Stmt* s : statements) {
+    if (s->kind == K::assign || s->kind == K::augmented || s->kind == K::annotated || s->kind == K::for_)
+      for (const py::Expr* target : s->targets) target_names(*target, out);
+    if (s->kind == K::function) continue;
+    assigned_names(s->body, out);
+    assigned_names(s->orelse, out);
+  }
+}
+
+bool contains_return(std::span<const py::Stmt* const> statements) {
+  return std::any_of(statements.begin(), statements.end(), [](const py::Stmt* s) {
+    return s->kind == K::return_ || (s->kind != K::function && (contains_return(s->body) || contains_return(s->orelse)));
+  });
+}
+
+// ---- lists of statements
+
+std::optional<Operand> Lowering::resume(const Rest* rest) {
+  if (rest == nullptr) return std::nullopt;
+  if (rest->loop == nullptr) return run(rest->statements, rest->next);
+  if (rest->loop->done()) return resume(rest->next);
+  Unroll next = *rest->loop;
+  const py::Stmt& s = *next.loop;
+  const At at(*this, s.place);
+  frame_->scope[s.targets[0]->text] = Operand::of(ConstValue::of(next.next));
+  next.next += next.step;
+  const Rest again{{}, &next, rest->next};
+  return run(s.body, &again);
+}
+
+std::optional<Operand> Lowering::run(Stmts statements, const Rest* rest) {
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const py::Stmt& s = *statements[i];
+    step();
+    const At at(*this, s.place);
+    const Rest tail{statements.subspan(i + 1), nullptr, rest};
+    switch (s.kind) {
+      case K::expression:
+        if (s.value->kind != py::ExprKind::string) eval(*s.value);
+        break;
+      case K::assign: run_assign(s); break;
+      case K::annotated: run_annotated(s); break;
+      case K::augmented: run_augmented(s); break;
+      case K::pass: break;
+      case K::assert_: {
+        std::vector<Operand> args{eval(*s.value)};
+        if (s.annotation != nullptr) args.push_back(eval(*s.annotation));
+        call_builtin(*find_builtin("device_assert", kTl), "assert", std::move(args), {});
+        break;
+      }
+      case K::return_:
+        if (loops_ > 0)
+          refuse("'return' inside a loop", "put the rest of the body under an if; a loop runs to its end");
+        return s.value == nullptr ? Operand{} : eval(*s.value);
+      case K::if_: {
+        const Operand test = eval(*s.value);
+        if (!test.is_tensor()) {
+          const Stmts arm = truth(test, "if") ? s.body : s.orelse;
+          if (contains_return(arm)) return run(arm, &tail);
+          run(arm, nullptr);
+          break;
+        }
+        const ValueId c = condition(test, "if");
+        if (!contains_return(s.body) && !contains_return(s.orelse)) {
+          run_if(c, s);
+          break;
+        }
+        if (loops_ > 0)
+          refuse("'return' inside a loop", "put the rest of the body under an if; a loop runs to its end");
+        return run_returning_if(c, s, tail);
+      }
+      case K::for_: {
+        if (!contains_return(s.body)) {
+          run_for(s);
+          break;
+        }
+        const Range range = loop_range(s);
+        if (!range.is_static)
+          refuse("'return' inside a loop", "put the rest of the body under an if; a loop runs to its end");
+        const Unroll u = unroll(s, range);
+        const Rest loop{{}, &u, &tail};
+        return resume(&loop);
+      }
+      case K::while_: run_while(s); break;
+      default: refuse_statement(s);
+    }
+  }
+  return resume(rest);
+}
+
+// ---- if
+
+// Each arm goes on to the end of the function: `if n == 0: return` leaves the rest to the other arm.
+std::optional<Operand> Lowering::run_returning_if(ValueId condition, const py::Stmt& s, const Rest& rest) {
+  Block* const outer = block_;
+  const Scope before = frame_->scope;
+  step(before.size());
+  Op op;
+  op.code = Code::if_;
+  op.operands = {condition};
+  op.blocks.resize(2);
+  std::optional<Operand> returned[2];
+  for (int arm = 0; arm < 2; ++arm) {
+    block_ = &op.blocks[static_cast<std::size_t>(arm)];
+    frame_->scope = before;
+    returned[arm] = run(arm == 0 ? s.body : s.orelse, &rest);
+  }
+  block_ = outer;
+  Operand values[2];
+  for (int arm = 0; arm < 2; ++arm)
+    if (returned[arm]) values[arm] = *returned[arm];
+  if (same(values[0], values[1]) && !carries(values[0])) {  // mostly: nothing
+    for (Block& b : op.blocks) {
+      block_ = &b;
+      Op yield;
+      yield.code = Code::yield;
+      emit_effect(std::move(yield));
+    }
+    block_ = outer;
+    emit_effect(std::move(op));
+    return values[0];
+  }
+  if (values[0].is_none() != values[1].is_none())
+    refuse("a function that returns a value on one path only", "end every path with a return of the same type");
+  for (int arm = 0; arm < 2; ++arm) {
+    block_ = &op.blocks[static_cast<std::size_t>(arm)];
+    values[arm] = run_time(std::move(values[arm]), "what is returned");
+    Op yield;
+    yield.code = Code::yield;
+    flatten(values[arm], yield.operands);
+    emit_effect(std::move(yield));
+  }
+  block_ = outer;
+  if (!same_type(values[0], values[1]))
+    refuse(fmt::format("the paths of a function return different types: {} and {}", operand_text(values[0]),
+                       operand_text(values[1])),
+           "cast with .to(...) so that every return has one type");
+  for (const ValueId v : flatten(values[0])) op.results.push_back(out_.add_value(type(v)));
+  const std::vector<ValueId> results = op.results;
+  emit_effect(std::move(op));
+  std::span<const ValueId> ids = results;
+  return rebuild(values[0], ids);
+}
+
+void Lowering::run_if(ValueId condition, const py::Stmt& s) {
+  Block* const outer = block_;
+  const Scope before = frame_->scope;
+  step(2 * before.size());
+  Op op;
+  op.code = Code::if_;
+  op.operands = {condition};
+  op.blocks.resize(2);
+  Scope after[2];
+  for (int arm = 0; arm < 2; ++arm) {
+    block_ = &op.blocks[static_cast<std::size_t>(arm)];
+    frame_->scope = before;
+    run(arm == 0 ? s.body : s.orelse, nullptr);
+    after[arm] = std::move(frame_->scope);
+  }
+  block_ = outer;
+  frame_->scope = before;
+
+  // Names that differ between the arms, in alphabetical order.
+  std::set<std::string_view> names;
+  for (const Scope& scope : after)
+    for (const auto& [name, value] : scope) names.insert(name);
+  std::vector<std::pair<std::string_view, Operand>> merged;
+  std::vector<ValueId> yielded[2];
+  for (const std::string_view name : names) {
+    const auto a = after[0].find(name), b = after[1].find(name);
+    const auto known = before.find(name);
+    if (a == after[0].end() || b == after[1].end()) {
+      frame_->scope[name] = Operand::lost(
+          fmt::format("'{}' has a value in one arm of the if in line {} only; give it one before", name, s.place.line));
+      continue;
+    }
+    if (same(a->second, b->second)) {
+      frame_->scope[name] = a->second;
+      continue;
+    }
+    const bool was_tensor = known != before.end() && carries(known->second);
+    for (int arm = 0; was_tensor && arm < 2; ++arm) {
+      const Operand& now = (arm == 0 ? a : b)->second;
+      if (!same_type(known->second, now))
+        refuse(fmt::format("'{}' is {} before the if and {} at the end of its {} arm", name,
+                           operand_text(known->second), operand_text(now), arm == 0 ? "first" : "else"),
+               "a name keeps its type and shape: cast with .to(...), or use another name");
+    }
+    if (!carries(a->second) || !carries(b->second)) {
+      frame_->scope[name] = Operand::lost(
+          fmt::format("'{}' depends on the condition of line {}, but is no value of the run in one of its arms", name,
+                      s.place.line));
+      continue;
+    }
+    if (!same_type(a->second, b->second))
+      refuse(fmt::format("'{}' is {} in the first arm and {} in the else arm", name, operand_text(a->second),
+                         operand_text(b->second)),
+             "both arms must give it one type and shape: cast with .to(...)");
+    merged.emplace_back(name, a->second);
+    flatten(a->second, yielded[0]);
+    flatten(b->second, yielded[1]);
+  }
+  for (int arm = 0; arm < 2; ++arm) {
+    Op yield;
+    yield.code = Code::yield;
+    yield.operands = yielded[arm];
+    block_ = &op.blocks[static_cast<std::size_t>(arm)];
+    emit_effect(std::move(yield));
+  }
+  block_ = outer;
+  for (const ValueId v : yielded[0]) op.results.push_back(out_.add_value(type(v)));
+  const std::vector<ValueId> results = op.results;
+  emit_effect(std::move(op));
+  std::span<const ValueId> ids = results;
+  for (auto& [name, value] : merged) set_name(name, rebuild(value, ids));
+}
+
+Operand Lowering::conditional(const py::Expr& e) {
+  const Operand test = eval(*e.items[0]);
+  if (!test.is_tensor()) return eval(*e.items[truth(test, "a ternary") ? 1 : 2]);
+  Op op;
+  op.code = Code::if_;
+  op.operands = {condition(test, "a ternary")};
+  op.blocks.resize(2);
+  Block* const outer = block_;
+  ValueId values[2];
+  for (std::size_t arm = 0; arm < 2; ++arm) {
+    block_ = &op.blocks[arm];
+    values[arm] = to_tensor(eval(*e.items[arm + 1]));
+    Op yield;
+    yield.code = Code::yield;
+    yield.operands = {values[arm]};
+    emit_effect(std::move(yield));
+  }
+  block_ = outer;
+  if (type(values[0]) != type(values[1]))
+    refuse(fmt::format("the ternary gives {} or {}", type_text(type(values[0])), type_text(type(values[1]))),
+           "both sides must have one type; of tiles choose with tl.where");
+  return Operand::tensor(emit(std::move(op), type(values[0])));
+}
+
+// ---- loops
+
+Lowering::Range Lowering::loop_range(const py::Stmt& s) {
+  if (!s.orelse.empty()) refuse("'else' of a loop", "leave it out");
+  if (s.targets[0]->kind != py::ExprKind::name) refuse("a loop has one variable");
+  constexpr const char* kAdvice = "write for i in range(...), tl.range(...) or tl.static_range(...)";
+  if (s.value->kind != py::ExprKind::call) refuse("a loop goes over a range", kAdvice);
+  const Operand callee = eval(*s.value->items[0]);
+  const bool is_static = callee.is(OK::path) && callee.text == "triton.language.static_range";
+  const bool tuned = callee.is(OK::path) && callee.text == "triton.language.range";
+  if (callee.is(OK::path) && callee.text == "triton.language.arange")
+    refuse("a loop over tl.arange", "tl.arange makes a tile; count with range(0, N)");
+  if (!is_static && !tuned && !(callee.is(OK::path) && callee.text == "builtins.range"))
+    refuse("a loop goes over a range", kAdvice);
+  std::vector<Operand> args;
+  for (const py::Expr* a : s.value->items.subspan(1)) args.push_back(eval(*a));
+  Operand* named[3] = {};
+  std::vector<Operand> values(3);
+  for (const py::Keyword& k : s.value->keywords) {
+    constexpr std::string_view kHints[] = {"num_stages", "loop_unroll_factor", "disallow_acc_multi_buffer", "flatten",
+                                           "warp_specialize", "disable_licm"};
+    if (tuned && std::find(std::begin(kHints), std::end(kHints), k.name) != std::end(kHints)) continue;
+    constexpr std::string_view kNames[] = {"arg1", "arg2", "step"};
+    const auto at = std::find(std::begin(kNames), std::end(kNames), k.name);
+    if (callee.text == "builtins.range" || at == std::end(kNames))
+      refuse(fmt::format("a range has no argument '{}'", k.name), "its arguments are start, stop, step in this order");
+    const auto i = static_cast<std::size_t>(at - std::begin(kNames));
+    values[i] = eval(*k.value);
+    named[i] = &values[i];
+  }
+  if (args.size() > 3) refuse("a range takes at most three arguments");
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    values[i] = args[i];
+    named[i] = &values[i];
+  }
+  if (named[0] == nullptr) refuse("a range needs its end", kAdvice);
+  Range out;
+  out.is_static = is_static;
+  const bool both = named[1] != nullptr && !values[1].is_none();
+  out.lo = both ? values[0] : Operand::of(ConstValue::of(std::int64_t{0}));
+  out.hi = both ? values[1] : values[0];
+  const bool stepped = named[2] != nullptr && !values[2].is_none();
+  out.step = stepped ? values[2] : Operand::of(ConstValue::of(std::int64_t{1}));
+  if (out.step.is_integer() && out.step.constant.integer == 0) refuse("a range with step 0");
+  return out;
+}
+
+Lowering::Unroll Lowering::unroll(const py::Stmt& s, const Range& range) {
+  for (const Operand* v : {&range.lo, &range.hi, &range.step})
+    if (!v->is_integer())
+      refuse(fmt::format("tl.static_range needs constants, not {}", operand_text(*v)),
+             "its bounds are tl.constexpr values; for others write range");
+  const Unroll u{&s, range.lo.constant.integer, range.hi.constant.integer, range.step.constant.integer};
+  for (const std::int64_t n : {u.next, u.end, u.step})
+    if (n > integer_max(Elem::i32) || n < integer_min(Elem::i32)) refuse("a range to unroll ends beyond int32");
+  return u;
+}
+
+std::vector<Lowering::Carried> Lowering::carried(const py::Stmt& s, std::string_view except) {
+  std::set<std::string_view> assigned;
+  assigned_names(s.body, assigned);
+  std::vector<Carried> out;
+  for (const std::string_view name : assigned) {
+    if (name == except) continue;
+    const auto it = frame_->scope.find(name);
+    if (it != frame_->scope.end() && carries(it->second)) out.push_back({name, it->second});
+  }
+  return out;
+}
+
+// What the body leaves in the carried names, checked against what they were before.
+std::vector<ValueId> Lowering::yields(const std::vector<Carried>& names, const py::Stmt& s) {
+  std::vector<ValueId> out;
+  for (const Carried& c : names) {
+    const Operand& now = frame_->scope.at(c.name);
+    if (!same_type(c.before, now))
+      refuse(fmt::format("'{}' is {} before the loop in line {} and {} after its body", c.name, operand_text(c.before),
+                         s.place.line, operand_text(now)),
+             "a name that a loop changes keeps its type and shape: start with tl.zeros([...], dtype=...), cast with "
+             ".to(...), or use another name inside");
+    flatten(now, out);
+  }
+  return out;
+}
+
+// Constants that a body changes cannot be carried.
+void Lowering::check_constants(const py::Stmt& s, const Scope& before) {
+  for (const auto& [name, value] : before) {
+    if (carries(value) || value.is(OK::lost)) continue;
+    const auto now = frame_->scope.find(name);
+    if (now != frame_->scope.end() && carries(now->second))
+      refuse(fmt::format("'{}' is {} before the loop in line {}, which changes it", name, operand_text(value),
+                         s.place.line),
+             "a constant stays as it is in a loop: use another name, or start from a value, such as tl.zeros");
+  }
+}
+
+void Lowering::leave_loop(const std::vector<Carried>& names, Scope before, std::span<const ValueId> results,
+                          std::string_view variable) {
+  for (const auto& [name, value] : frame_->scope)
+    if (!before.contains(name))
+      before[name] = Operand::lost(fmt::format("'{}' has a value inside the loop only; give it one before", name));
+  frame_->scope = std::move(before);
+  if (!variable.empty())
+    frame_->scope[variable] = Operand::lost(fmt::format("'{}' counts the loop and has no value after it", variable));
+  for (const Carried& c : names) set_name(c.name, rebuild(c.before, results));
+}
+
+void Lowering::run_for(const py::Stmt& s) {
+  const Range range = loop_range(s);
+  const std::string_view variable = s.targets[0]->text;
+  if (range.is_static) {
+    for (Unroll u = unroll(s, range); !u.done(); u.next += u.step) {
+      frame_->scope[variable] = Operand::of(ConstValue::of(u.next));
+      step();
+      run(s.body, nullptr);
+    }
+    return;
+  }
+  ValueId bounds[3];
+  const Operand* parts[3] = {&range.lo, &range.hi, &range.step};
+  for (std::size_t i = 0; i < 3; ++i) {
+    bounds[i] = to_tensor(*parts[i]);
+    const Type t = type(bounds[i]);
+    if (t.pointer || is_float(t.elem) || t.shape.elements() != 1)
+      refuse(fmt::format("{} as a bound of a range", type_text(t)),
+             "bounds are integer scalars; divide with // or tl.cdiv");
+    bounds[i] = reshape(bounds[i], {});
+  }
+  const Elem counter = integer_promote(integer_promote(type(bounds[0]).elem, type(bounds[1]).elem), type(bounds[2]).elem);
+  for (ValueId& b : bounds) b = cast(b, counter);
+
+  const Scope before = frame_->scope;
+  step(before.size());
+  const std::vector<Carried> names = carried(s, variable);
+  Op op;
+  op.code = Code::for_;
+  op.operands = {bounds[0], bounds[1], bounds[2]};
+  op.blocks.resize(1);
+  const ValueId i = out_.add_value(scalar_type(counter), std::string(variable));
+  op.blocks[0].params.push_back(i);
+  for (const Carried& c : names) {
+    std::vector<ValueId> params;
+    for (const ValueId v : flatten(c.before)) {
+      op.operands.push_back(v);
+      params.push_back(out_.add_value(type(v), std::string(c.name)));
+      op.blocks[0].params.push_back(params.back());
+    }
+    std::span<const ValueId> ids = params;
+    frame_->scope[c.name] = rebuild(c.before, ids);
+  }
+  frame_->scope[variable] = Operand::tensor(i);
+  Block* const outer = block_;
+  block_ = &op.blocks[0];
+  ++loops_;
+  run(s.body, nullptr);
+  --loops_;
+  Op yield;
+  yield.code = Code::yield;
+  yield.operands = yields(names, s);
+  emit_effect(std::move(yield));
+  block_ = outer;
+  Scope outside = before;
+  outside.erase(variable);
+  check_constants(s, outside);
+  for (std::size_t k = 3; k < op.operands.size(); ++k) op.results.push_back(out_.add_value(type(op.operands[k])));
+  const std::vector<ValueId> results = op.results;
+  emit_effect(std::move(op));
+  leave_loop(names, before, results, variable);
+}
+
+void Lowering::run_while(const py::Stmt& s) {
+  if (!s.orelse.empty()) refuse("'else' of a loop", "leave it out");
+  const Scope before = frame_->scope;
+  step(before.size());
+  const std::vector<Carried> names = carried(s, {});
+  Op op;
+  op.code = Code::while_;
+  op.blocks.resize(2);
+  Block* const outer = block_;
+  for (const Carried& c : names) flatten(c.before, op.operands);
+  ++loops_;
+  for (std::size_t part = 0; part < 2; ++part) {
+    frame_->scope = before;
+    for (const Carried& c : names) {
+      std::vector<ValueId> params;
+      for (const ValueId v : flatten(c.before)) params.push_back(out_.add_value(type(v), std::string(c.name)));
+      op.blocks[part].params.insert(op.blocks[part].params.end(), params.begin(), params.end());
+      std::span<const ValueId> ids = params;
+      frame_->scope[c.name] = rebuild(c.before, ids);
+    }
+    block_ = &op.blocks[part];
+    Op yield;
+    yield.code = Code::yield;
+    if (part == 0) {
+      const Operand test = eval(*s.value);
+      if (!test.is_tensor()) {
+        block_ = outer;
+        refuse("a while loop whose condition is a constant", "the condition must change with the loop; use if or range");
+      }
+      yield.operands = {condition(test, "while")};
+    } else {
+      run(s.body, nullptr);
+      yield.operands = yields(names, s);
+    }
+    emit_effect(std::move(yield));
+  }
+  --loops_;
+  block_ = outer;
+  check_constants(s, before);
+  for (const ValueId v : op.operands) op.results.push_back(out_.add_value(type(v)));
+  const std::vector<ValueId> results = op.results;
+  emit_effect(std::move(op));
+  leave_loop(names, before, results, {});
+}
+
+}  // namespace passnet::tile

@@ -1,0 +1,34 @@
+// What the names of a kernel's file stand for. The front-end asks; who holds the files answers (pass/kernel_names.h).
+#pragma once
+
+#include "tile/constant.h"
+
+namespace passnet::tile {
+
+class Names;
+
+struct Named {
+  enum class Kind : std::uint8_t {
+    missing,   // the file does not have it
+    path,      // something imported: "triton.language", "triton.language.math.exp"
+    kernel,    // def under @triton.jit: a device function when called
+    function,  // def without it
+    module,    // another file: its names
+    constant,  // tl.constexpr(...), an element type or None at module level
+    variable,  // any other value at module level, which kernels may not read; defaults of parameters may
+  } kind = Kind::missing;
+  std::string path;
+  const py::Stmt* function = nullptr;
+  const py::Module* file = nullptr;  // of the function
+  const Names* names = nullptr;      // of the function's file, or of the module
+  ConstValue value;                  // of a constant, and of a variable where it is `known`
+  bool known = false;
+};
+
+class Names {
+ public:
+  virtual ~Names() = default;
+  virtual Named find(std::string_view name) const = 0;
+};
+
+}  // namespace passnet::tile
