@@ -104,7 +104,7 @@ void show_ranges(const tile::Function& f, const tile::LaunchFacts& facts) {
   for (std::size_t v = 0; v < ranges.size(); ++v) {
     const tile::Type& type = f.types[v];
     if (type.pointer || tile::is_float(type.elem)) continue;
-    fmt::print("%{} {}: {} to {}{}\n", v, tile::type_text(type), ranges[v].lo, ranges[v].hi,
+    fmt::print("%{} {}: {} to {}{}\n", v, tile::ir_text(type), ranges[v].lo, ranges[v].hi,
                ranges[v].may_wrap ? ", may wrap" : "");
   }
 }

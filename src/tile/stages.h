@@ -30,7 +30,7 @@ std::string print(const Function& function);
 Result<Function> parse(std::string file, std::string_view text);
 
 // `*f16[64, 32]`; `%7 acc: f32[64] = add %5, %6`, without blocks and source.
-std::string type_text(const Type& type);
-std::string op_text(const Function& function, const Op& op);
+std::string ir_text(const Type& type);
+std::string ir_text(const Function& function, const Op& op);
 
 }  // namespace passnet::tile
