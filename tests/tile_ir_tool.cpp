@@ -1,5 +1,6 @@
 // Runs stages of tile IR on its text form, for the text cases of tests/tile_ir:
 //   tile_ir_tool STAGE... FILE     reads FILE, applies the stages in order, prints the function
+//   tile_ir_tool laws FILE         simplifies the expressions of FILE (tile_laws.h)
 // Stages:
 //   parse                  nothing more than reading and printing
 //   verify
@@ -18,6 +19,7 @@
 #include "tile/interpret.h"
 #include "tile/ranges.h"
 #include "tile/stages.h"
+#include "tile_laws.h"
 #include "tile_memory.h"
 
 namespace {
@@ -140,6 +142,11 @@ Result<tile::Function> run(std::span<char*> stages, const char* file) {
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
+  if (std::string_view(argv[1]) == "laws") {
+    const auto text = file_read(argv[2]);
+    fmt::print("{}", text ? tile::simplify_expressions(*text) : error_text(text.error()));
+    return text ? 0 : 1;
+  }
   const auto out = run({argv + 1, static_cast<std::size_t>(argc) - 2}, argv[argc - 1]);
   if (!out) {
     fmt::print(stderr, "{}\n", error_text(out.error()));

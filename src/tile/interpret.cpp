@@ -92,7 +92,7 @@ class Interpreter {
     for (const Op& op : block.ops) {
       if (++ops_ > limits_.program_ops)
         passnet::fail({passnet::Code::kernel,
-                       where_of(f_, op),
+                       where_of(f_, loops_.empty() ? op : *loops_.back()),
                        fmt::format("program ({}, {}, {}) runs more than {} operations; an endless loop?", id_[0],
                                    id_[1], id_[2], limits_.program_ops),
                        {}});
@@ -311,6 +311,7 @@ class Interpreter {
 
   void control(const Op& op) {
     if (op.code == Code::if_) return results(op, block(op.blocks[in(op, 0)[0] != 0 ? 0 : 1]));
+    loops_.push_back(&op);
     std::vector<Lanes> carried;
     for (std::size_t i = op.code == Code::for_ ? 3 : 0; i < op.operands.size(); ++i) carried.push_back(in(op, i));
     if (op.code == Code::for_) {
@@ -333,6 +334,7 @@ class Interpreter {
         carried = block(body);
       }
     }
+    loops_.pop_back();
     results(op, std::move(carried));
   }
 
@@ -347,6 +349,7 @@ class Interpreter {
   InterpretLimits limits_;
   ProgramId id_{};
   std::int64_t ops_ = 0;
+  std::vector<const Op*> loops_;  // that are running
   std::vector<Lanes> values_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-constexpr int kGuesses = 3;       // of the carried values of one loop
+constexpr int kGuesses = 4;       // of the carried values of one loop
 constexpr int kCarefulDepth = 3;  // loops deeper than this take one pass: passes multiply with the depth
 
 Range hull(const Range& a, const Range& b) {
@@ -326,19 +326,19 @@ class Analysis {
     };
     const auto begin = [&](std::size_t k) { return in(op, op.operands.size() - n + k); };
     for (std::size_t k = 0; k < n; ++k) now[k] = begin(k);
-    if (depth < kCarefulDepth) {
-      for (int guess = 0; guess < kGuesses; ++guess) {
-        pass();
-        bool holds = true;
-        for (std::size_t k = 0; k < n; ++k) {
-          holds = holds && contains(now[k], yielded(k));
-          now[k] = hull(now[k], yielded(k));
-        }
-        if (holds) return;
+    // First every range grows by what a turn yields, then those that still grow take all of their type, then all do.
+    bool holds = false;
+    for (int guess = depth < kCarefulDepth ? 0 : kGuesses; !holds; ++guess) {
+      if (guess == kGuesses)
+        for (std::size_t k = 0; k < n; ++k) now[k] = type_range(f_.type(op.results[k]));
+      pass();
+      holds = true;
+      for (std::size_t k = 0; k < n; ++k) {
+        if (contains(now[k], yielded(k))) continue;
+        holds = false;
+        now[k] = guess < kGuesses / 2 ? hull(now[k], yielded(k)) : type_range(f_.type(op.results[k]));
       }
     }
-    for (std::size_t k = 0; k < n; ++k) now[k] = type_range(f_.type(op.results[k]));
-    pass();
     for (int round = 0; round < (depth < kCarefulDepth ? 2 : 0); ++round) {
       for (std::size_t k = 0; k < n; ++k) {
         const ValueId p = body.params[k + skip];
