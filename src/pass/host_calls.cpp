@@ -32,7 +32,10 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
   switch (v.kind) {
     case Kind::tuple:
     case Kind::list:
-    case Kind::set: steps_ += static_cast<std::int64_t>(v.items->values.size() / 8); return v.items->values;
+    case Kind::set:
+      steps_ += static_cast<std::int64_t>(v.items->values.size() / 2);
+      step(place);
+      return v.items->values;
     case Kind::dict: {
       std::vector<HostValue> keys;
       for (std::size_t i = 0; i < v.items->values.size(); i += 2) keys.push_back(v.items->values[i]);

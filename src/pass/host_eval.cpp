@@ -286,7 +286,7 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
     return v.is(Kind::string) ? v.text.size() : v.items ? v.items->values.size() : 0;
   };
   const auto count = [&](std::size_t items) {  // copying takes its time
-    steps_ += static_cast<std::int64_t>(items / 8);
+    steps_ += static_cast<std::int64_t>(items / 2);
     step(place);
   };
   if (op == py::Op::add && length(a) + length(b) > kLongest)

@@ -266,6 +266,11 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
     if (path == "operator.getitem") return get_item(args[0], args[1], place);
   }
   if (path == "numpy.prod") return need(1), call_math("prod", args, {}, place);
+  if (path == "numpy.ceil" || path == "numpy.floor")
+    return need(1),
+           HostValue::of(path == "numpy.ceil" ? std::ceil(real(args[0], place)) : std::floor(real(args[0], place)));
+  for (const std::string_view name : {"sqrt", "log2", "log", "log10", "exp"})
+    if (path.starts_with("numpy.") && path.substr(6) == name) return need(1), call_math(name, args, {}, place);
   return std::nullopt;
 }
 

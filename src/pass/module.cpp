@@ -20,9 +20,11 @@ constexpr std::string_view kPackage = "pass_dir";
   fail(std::move(e));
 }
 
-// An empty folder is the current one.
+// An empty folder is the current one; a dotted name lies in a folder of it.
 std::string module_file(const std::string& folder, std::string_view name) {
-  return fmt::format("{}{}{}.py", folder, folder.empty() ? "" : "/", name);
+  std::string path(name);
+  std::replace(path.begin(), path.end(), '.', '/');
+  return fmt::format("{}{}{}.py", folder, folder.empty() ? "" : "/", path);
 }
 
 // The name of a folder's file that an import means: "pass_dir.x", ".x" or, as scripts do, a bare "x"; "" for the
@@ -63,8 +65,10 @@ bool has_own_decorator(const PassModule& module, const py::Stmt& function) {
 }
 
 bool is_file_name(std::string_view name) {
-  return !name.empty() && name.size() < 200 && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  const bool parts = !name.starts_with('.') && !name.ends_with('.') && name.find("..") == std::string_view::npos;
+  return !name.empty() && parts && name.size() < 200 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
   });
 }
 
