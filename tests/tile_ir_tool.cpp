@@ -1,10 +1,13 @@
 // Runs stages of tile IR on its text form, for the text cases of tests/tile_ir:
 //   tile_ir_tool STAGE... FILE     reads FILE, applies the stages in order, prints the function
+//   tile_ir_tool laws FILE         simplifies the expressions of FILE (tile_laws.h)
 // Stages:
 //   parse                  nothing more than reading and printing
 //   verify
 //   specialise:GRID:ARGS   the launch: sizes of the grid and integer arguments by comma, `-` where one is not known
 //   simplify               verified after every pass
+//   ranges:GRID:ARGS       simplify_ranges for that launch
+//   show:GRID:ARGS         prints the ranges of the values instead of the function
 //   run:GRID:ARG;ARG;...   interprets: a number each, or [a,b,...] for a pointer (`[8x0]`: eight of them); prints the
 //                          buffers instead of the function
 #include <fmt/format.h>
@@ -14,7 +17,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "tile/interpret.h"
+#include "tile/ranges.h"
 #include "tile/stages.h"
+#include "tile_laws.h"
 #include "tile_memory.h"
 
 namespace {
@@ -96,6 +101,16 @@ void interpret(const tile::Function& f, std::string_view stage) {
   }
 }
 
+void show_ranges(const tile::Function& f, const tile::LaunchFacts& facts) {
+  const auto ranges = tile::ranges(f, facts);
+  for (std::size_t v = 0; v < ranges.size(); ++v) {
+    const tile::Type& type = f.types[v];
+    if (type.pointer || tile::is_float(type.elem)) continue;
+    fmt::print("%{} {}: {} to {}{}\n", v, tile::ir_text(type), ranges[v].lo, ranges[v].hi,
+               ranges[v].may_wrap ? ", may wrap" : "");
+  }
+}
+
 Result<tile::Function> run(std::span<char*> stages, const char* file) {
   return guarded([&] {
     const std::string text = file_read(file).take();
@@ -110,6 +125,10 @@ Result<tile::Function> run(std::span<char*> stages, const char* file) {
         tile::specialise(f, read_facts(stage));
       else if (stage == "simplify")
         simplify_checked(f);
+      else if (stage.starts_with("ranges:"))
+        tile::simplify_ranges(f, read_facts(stage));
+      else if (stage.starts_with("show:"))
+        show_ranges(f, read_facts(stage));
       else if (stage.starts_with("run:"))
         interpret(f, stage);
       else if (stage != "parse")
@@ -123,10 +142,16 @@ Result<tile::Function> run(std::span<char*> stages, const char* file) {
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
+  if (std::string_view(argv[1]) == "laws") {
+    const auto text = file_read(argv[2]);
+    fmt::print("{}", text ? tile::simplify_expressions(*text) : error_text(text.error()));
+    return text ? 0 : 1;
+  }
   const auto out = run({argv + 1, static_cast<std::size_t>(argc) - 2}, argv[argc - 1]);
   if (!out) {
     fmt::print(stderr, "{}\n", error_text(out.error()));
     return 1;
   }
-  if (!std::string_view(argv[argc - 2]).starts_with("run:")) fmt::print("{}", tile::print(*out));
+  const std::string_view last = argv[argc - 2];
+  if (!last.starts_with("run:") && !last.starts_with("show:")) fmt::print("{}", tile::print(*out));
 }

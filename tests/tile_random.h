@@ -59,8 +59,8 @@ class RandomFunction {
   }
 
  private:
-  static constexpr Elem kElemsUsed[] = {Elem::i1,  Elem::i8,  Elem::i32,  Elem::i64, Elem::u8,
-                                        Elem::u32, Elem::f16, Elem::bf16, Elem::f32, Elem::f64};
+  static constexpr Elem kElemsUsed[] = {Elem::i1,  Elem::i8,  Elem::i16, Elem::i32,  Elem::i64, Elem::u8,
+                                        Elem::u32, Elem::u64, Elem::f16, Elem::bf16, Elem::f32, Elem::f64};
 
   std::int64_t pick(std::int64_t n) { return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(n)); }
   template <class T, std::size_t N>
@@ -225,7 +225,7 @@ class RandomFunction {
       case 13:
         if (chance(30)) store(value(type));
         break;
-      case 14: branch(depth); break;
+      case 14: chance(70) ? branch(depth) : repeat(depth); break;
       case 15:
       case 16: pointers(depth); break;
       default: loop(depth); break;
@@ -309,6 +309,27 @@ class RandomFunction {
         return out;
       });
     for (const Type& t : types) op.results.push_back(f_.add_value(t));
+    for (const ValueId v : op.results) pool_.push_back(v);
+    ops_->push_back(std::move(op));
+  }
+
+  // while (count < limit): count += 1
+  void repeat(int depth) {
+    const Type counter = scalar_type(Elem::i32), other{pick(kElemsUsed), false, some_shape()};
+    Op op;
+    op.code = Code::while_;
+    op.operands = {number(counter, 0), value(other)};
+    for (int b = 0; b < 2; ++b) {
+      Block& inner = op.blocks.emplace_back();
+      inner.params = {f_.add_value(counter), f_.add_value(other)};
+      const std::vector<ValueId> params = inner.params;
+      block(inner, [&]() -> std::vector<ValueId> {
+        many(pick(3), depth + 1);
+        if (b == 0) return {emit(Code::lt, {params[0], number(counter, pick(4))}, scalar_type(Elem::i1))};
+        return {emit(Code::add, {params[0], number(counter, 1)}, counter), chance(20) ? params[1] : value(other)};
+      });
+    }
+    op.results = {f_.add_value(counter), f_.add_value(other)};
     for (const ValueId v : op.results) pool_.push_back(v);
     ops_->push_back(std::move(op));
   }

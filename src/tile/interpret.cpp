@@ -78,7 +78,11 @@ class Interpreter {
     return is_float(t.elem) ? bits_of_real(t.elem, arguments_[i].real) : bits_of_integer(t.elem, arguments_[i].integer);
   }
 
-  void set(ValueId v, Lanes lanes) { values_[static_cast<std::size_t>(v)] = std::move(lanes); }
+  void set(ValueId v, Lanes lanes) {
+    Lanes& to = values_[static_cast<std::size_t>(v)];
+    to = std::move(lanes);
+    memory_.made(v, to);
+  }
   const Lanes& get(ValueId v) const { return values_[static_cast<std::size_t>(v)]; }
   const Lanes& in(const Op& op, std::size_t i) const { return get(op.operands[i]); }
   const Type& in_type(const Op& op, std::size_t i) const { return f_.type(op.operands[i]); }
@@ -88,7 +92,7 @@ class Interpreter {
     for (const Op& op : block.ops) {
       if (++ops_ > limits_.program_ops)
         passnet::fail({passnet::Code::kernel,
-                       where_of(f_, op),
+                       where_of(f_, loops_.empty() ? op : *loops_.back()),
                        fmt::format("program ({}, {}, {}) runs more than {} operations; an endless loop?", id_[0],
                                    id_[1], id_[2], limits_.program_ops),
                        {}});
@@ -307,6 +311,7 @@ class Interpreter {
 
   void control(const Op& op) {
     if (op.code == Code::if_) return results(op, block(op.blocks[in(op, 0)[0] != 0 ? 0 : 1]));
+    loops_.push_back(&op);
     std::vector<Lanes> carried;
     for (std::size_t i = op.code == Code::for_ ? 3 : 0; i < op.operands.size(); ++i) carried.push_back(in(op, i));
     if (op.code == Code::for_) {
@@ -329,6 +334,7 @@ class Interpreter {
         carried = block(body);
       }
     }
+    loops_.pop_back();
     results(op, std::move(carried));
   }
 
@@ -343,6 +349,7 @@ class Interpreter {
   InterpretLimits limits_;
   ProgramId id_{};
   std::int64_t ops_ = 0;
+  std::vector<const Op*> loops_;  // that are running
   std::vector<Lanes> values_;
 };
 
@@ -355,6 +362,8 @@ void Memory::failed(const Function& function, const Access& at) {
                              at.program[2], at.element, at.op->text),
                  {}});
 }
+
+void Memory::made(ValueId, std::span<const Bits>) {}
 
 Bits DirectMemory::load(const Access& at) {
   Bits bits = 0;

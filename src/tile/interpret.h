@@ -36,6 +36,8 @@ class Memory {
   virtual void store(const Access& at, Bits value) = 0;
   // A check that does not hold; an error unless overridden.
   virtual void failed(const Function& function, const Access& at);
+  // Sees every value as it is made; for traces.
+  virtual void made(ValueId value, std::span<const Bits> elements);
 };
 
 // Pointers are addresses of this process.

@@ -101,7 +101,7 @@ class Lowering {
   struct Pairing {
     bool left_pointer = false, right_pointer = false, arithmetic = true, division = false;
   };
-  const Type& type(ValueId v) const { return out_.type(v); }
+  Type type(ValueId v) const { return out_.type(v); }  // a copy: emitting moves the types
   ValueId to_tensor(const Operand& v);
   ValueId constant(const ConstValue& v, Elem elem, Shape shape = {});
   ValueId integer_like(std::int64_t v, ValueId like);

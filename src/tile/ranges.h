@@ -1,19 +1,25 @@
-// What integers can be: an interval for every integer value of a function, from the launch's facts.
+// Interval analysis: what every integer value can be in a launch.
 #pragma once
-
-#include <vector>
 
 #include "tile/ir.h"
 #include "tile/launch_facts.h"
 
 namespace passnet::tile {
 
+// Every element of the value lies in lo..hi, both included. Floats, pointers and u64 values that may pass the largest
+// i64 have all of i64: nothing is known.
 struct Range {
-  std::int64_t lo = INT64_MIN, hi = INT64_MAX;  // both included; u64 beyond int64 counts as any
-  bool may_wrap = true;                         // computed with a possible overflow of its type
+  std::int64_t lo = INT64_MIN;
+  std::int64_t hi = INT64_MAX;
+  bool may_wrap = false;  // the op's own result may have left its type and come back
+
+  bool operator==(const Range&) const = default;
 };
 
-// By value; floats and pointers have no meaning here.
+// All numbers of the type.
+Range type_range(const Type& type);
+
+// By value. The function is verified.
 std::vector<Range> ranges(const Function& function, const LaunchFacts& facts);
 
 }  // namespace passnet::tile

@@ -318,11 +318,12 @@ void Rewriter::if_op(Op& op) {
   const auto &a = op.blocks[0].ops.back().operands, &b = op.blocks[1].ops.back().operands;
   for (std::size_t i = 0; i < op.results.size(); ++i) {
     const auto x = constant(a[i]), y = constant(b[i]);
-    ValueId& to = replaced_[static_cast<std::size_t>(op.results[i])];
     if (a[i] == b[i])
-      to = a[i];
-    else if (x && y && *x == *y)
-      to = make_constant(type(a[i]), *x);
+      replaced_[static_cast<std::size_t>(op.results[i])] = a[i];
+    else if (x && y && *x == *y) {
+      const ValueId same = make_constant(type(a[i]), *x);
+      replaced_[static_cast<std::size_t>(op.results[i])] = same;
+    }
   }
   out_->push_back(std::move(op));
 }

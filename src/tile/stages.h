@@ -21,12 +21,16 @@ void specialise(Function& function, const LaunchFacts& facts);
 using AfterPass = std::function<void(std::string_view pass, const Function& function)>;
 void simplify(Function& function, const AfterPass& after = {});
 
+// What the ranges of values in this launch decide (ranges.h): comparisons, masks, x / n and x % n of 0 <= x < n; then
+// simplify again.
+void simplify_ranges(Function& function, const LaunchFacts& facts);
+
 // The text form: print, parse, print is identical. parse takes any bytes and does not verify.
 std::string print(const Function& function);
 Result<Function> parse(std::string file, std::string_view text);
 
 // `*f16[64, 32]`; `%7 acc: f32[64] = add %5, %6`, without blocks and source.
-std::string type_text(const Type& type);
-std::string op_text(const Function& function, const Op& op);
+std::string ir_text(const Type& type);
+std::string ir_text(const Function& function, const Op& op);
 
 }  // namespace passnet::tile

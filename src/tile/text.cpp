@@ -57,7 +57,7 @@ std::string definition(const Function& f, ValueId v) {
                                     ? std::string_view(f.names[static_cast<std::size_t>(v)])
                                     : std::string_view();
   return fmt::format("%{}{}{}: {}", v, name.empty() ? "" : " ", name.empty() ? std::string() : name_text(name),
-                     known(f, v) ? type_text(f.type(v)) : "?");
+                     known(f, v) ? ir_text(f.type(v)) : "?");
 }
 
 std::string definitions(const Function& f, std::span<const ValueId> values) {
@@ -93,7 +93,7 @@ class Printer {
     for (std::size_t i = 0; i < f_.body.params.size(); ++i) {
       const ValueId v = f_.body.params[i];
       const std::string name = i < f_.parameters.size() ? name_text(f_.parameters[i]) : quoted("");
-      out_ += fmt::format("{}%{} {}: {}", i == 0 ? "" : ", ", v, name, known(f_, v) ? type_text(f_.type(v)) : "?");
+      out_ += fmt::format("{}%{} {}: {}", i == 0 ? "" : ", ", v, name, known(f_, v) ? ir_text(f_.type(v)) : "?");
     }
     out_ += ") {\n";
     block(f_.body, 1);
@@ -108,7 +108,7 @@ class Printer {
 
   void op(const Op& op, int depth) {
     const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
-    std::string line = indent + op_text(f_, op);
+    std::string line = indent + ir_text(f_, op);
     for (std::size_t b = 0; b < op.blocks.size(); ++b) {
       const std::string_view word = block_word(op.code, b);
       if (b > 0) line = indent + "}";
@@ -135,13 +135,13 @@ class Printer {
 
 }  // namespace
 
-std::string type_text(const Type& type) {
+std::string ir_text(const Type& type) {
   std::string out = fmt::format("{}{}", type.pointer ? "*" : "", elem_row(type.elem).name);
   if (type.is_tile()) out += fmt::format("[{}]", fmt::join(type.shape.span(), ", "));
   return out;
 }
 
-std::string op_text(const Function& f, const Op& op) {
+std::string ir_text(const Function& f, const Op& op) {
   std::string out = definitions(f, op.results);
   if (!out.empty()) out += " = ";
   out += op_row(op.code).name;

@@ -71,7 +71,7 @@ class Verifier {
       if (s.file < f_.files.size()) where.file = f_.files[s.file];
       where.line = s.place.line;
       where.column = s.place.column;
-      message = fmt::format("`{}`: {}", op_text(f_, *op_), message);
+      message = fmt::format("`{}`: {}", ir_text(f_, *op_), message);
     } else {
       message = fmt::format("kernel {}: {}", f_.name, message);
     }
@@ -82,7 +82,7 @@ class Verifier {
     if (!holds) fail(std::string(message));
   }
   void want_type(const Type& got, const Type& wanted, std::string_view what) const {
-    if (got != wanted) fail(fmt::format("{} is {}, not {}", what, type_text(got), type_text(wanted)));
+    if (got != wanted) fail(fmt::format("{} is {}, not {}", what, ir_text(got), ir_text(wanted)));
   }
   void want_types(std::span<const ValueId> got, std::span<const ValueId> wanted, std::string_view what) const {
     if (got.size() != wanted.size()) fail(fmt::format("{} {} for {} values", got.size(), what, wanted.size()));
@@ -111,11 +111,9 @@ class Verifier {
     std::int64_t elements = 1;
     if (t.shape.rank > kRankLimit) fail(fmt::format("%{} has more than {} dimensions", v, kRankLimit));
     for (const std::int32_t size : t.shape.span()) {
-      if (size < 1 || (size & (size - 1)) != 0)
-        fail(fmt::format("%{} is {}: a size is a power of two", v, type_text(t)));
+      if (size < 1 || (size & (size - 1)) != 0) fail(fmt::format("%{} is {}: a size is a power of two", v, ir_text(t)));
       elements *= size;
-      if (elements > kElementLimit)
-        fail(fmt::format("%{} is {}: more than {} elements", v, type_text(t), kElementLimit));
+      if (elements > kElementLimit) fail(fmt::format("%{} is {}: more than {} elements", v, ir_text(t), kElementLimit));
     }
   }
 
@@ -147,8 +145,7 @@ class Verifier {
 
 // Result and operands have one type.
 void same(const Verifier& v, const Op& op) {
-  for (std::size_t i = 1; i < op.operands.size(); ++i)
-    v.want_operand(op, i, v.in(op, 0));
+  for (std::size_t i = 1; i < op.operands.size(); ++i) v.want_operand(op, i, v.in(op, 0));
   v.want_type(v.out(op), v.in(op, 0), "the result");
 }
 
@@ -458,7 +455,7 @@ void Verifier::op(const Op& op, int depth) {
   for (const ValueId v : op.results) define(v);
   if (!op.operands.empty() || !op.results.empty()) {
     const Type& first = op.operands.empty() ? out(op) : in(op, 0);
-    if ((class_of(first) & rule.classes) == 0) fail(fmt::format("not for {}", type_text(first)));
+    if ((class_of(first) & rule.classes) == 0) fail(fmt::format("not for {}", ir_text(first)));
   }
   rule.check(*this, op);
 }

@@ -62,6 +62,8 @@ std::string Emitter::combined(const Op& op, const std::string& a, const std::str
     if (!lanes && !tile::is_float(e)) text = fmt::format("({})({})", scalar_name(e), text);
     return tile::is_half(e) ? fmt::format("{}_round({})", tile::elem_row(e).name, text) : text;
   };
+  if (e == Elem::i1 && op.combine == Combine::sum) return rounded(fmt::format("{} ^ {}", a, b));
+  if (e == Elem::i1 && op.combine == Combine::product) return rounded(fmt::format("{} & {}", a, b));
   switch (op.combine) {
     case Combine::sum: return rounded(fmt::format("{} + {}", a, b));
     case Combine::product: return rounded(fmt::format("{} * {}", a, b));

@@ -128,6 +128,7 @@ void Emitter::comment(const tile::Source& source) {
 }
 
 void Emitter::emit_block(const Block& block, const Op* owner, std::span<const ValueId> targets) {
+  const std::vector<Home> before = home_;
   const std::span<const Op> ops(block.ops);
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= ops.size(); ++i) {
@@ -138,6 +139,7 @@ void Emitter::emit_block(const Block& block, const Op* owner, std::span<const Va
     begin = i + 1;
   }
   if (owner != nullptr && !ops.empty() && ops.back().code == Code::yield && !targets.empty()) assign(targets, ops.back().operands);
+  if (owner != nullptr) home_ = before;  // what was kept here of values from outside may not be there when the block is skipped
 }
 
 // Variables and arrays for values that change, with their first contents.

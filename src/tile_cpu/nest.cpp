@@ -327,7 +327,7 @@ void Emitter::emit_outside(const Group& group, const Index& index, const std::st
       const std::size_t mask = r.op->code == Code::atomic_cas ? 3 : 2;
       if (r.op->operands.size() > mask && !remaining_mask(*r.op, r.op->operands[mask], index, left, level) && r.array < 0) continue;
     }
-    if (r.kind == Root::Kind::reduce && across && r.op->combine != tile::Combine::product && r.op->combine != tile::Combine::bit_xor) {
+    if (r.kind == Root::Kind::reduce && across && type(r.op->operands[0]).elem != Elem::i1 && r.op->combine != tile::Combine::product && r.op->combine != tile::Combine::bit_xor) {
       const std::vector<Level> saved = levels_;
       const auto sites = out_.sites;
       vector_level_ = open();

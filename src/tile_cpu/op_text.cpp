@@ -112,7 +112,26 @@ std::string constant_text(const tile::Op& op, Elem elem) {
   return op.real < 0 || text[0] == '-' ? "(" + text + suffix + ")" : text + suffix;
 }
 
-std::string op_text(const tile::Op& op, std::span<const OperandText> x, Elem result, bool lanes) {
+std::string op_text(const tile::Op& given, std::span<const OperandText> x, Elem result, bool lanes) {
+  tile::Op op = given;
+  if (result == Elem::i1 && !x.empty() && x[0].elem == Elem::i1) {  // arithmetic of one bit
+    switch (op.code) {
+      case Code::add:
+      case Code::sub: op.code = Code::bit_xor; break;
+      case Code::mul:
+      case Code::div:
+      case Code::min:
+      case Code::min_nan: op.code = Code::bit_and; break;
+      case Code::max:
+      case Code::max_nan: op.code = Code::bit_or; break;
+      case Code::neg:
+      case Code::abs: return x[0].text;
+      case Code::rem: return lanes ? "all(false)" : "false";
+      case Code::shl:  // by one or more: nothing is left
+      case Code::shr: return lanes ? fmt::format("({} & ~{})", x[0].text, x[1].text) : fmt::format("({} && !{})", x[0].text, x[1].text);
+      default: break;
+    }
+  }
   const std::string_view name = tile::op_row(op.code).name;
   switch (op.code) {
     case Code::cast: return cast_text(x[0], result, lanes);

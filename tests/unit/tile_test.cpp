@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "tile/ranges.h"
 #include "tile_random.h"
 
 namespace passnet::tile {
@@ -68,6 +69,63 @@ TEST(TileRandom, SimplifiedDoesTheSame) {
     const std::string once = print(g);
     simplify(g);
     ASSERT_EQ(print(g), once) << "not at rest, seed " << seed;
+  }
+}
+
+class RangeMemory : public TestMemory {
+ public:
+  RangeMemory(const Function& f, std::vector<Range> ranges) : f_(f), ranges_(std::move(ranges)) {}
+
+  void made(ValueId v, std::span<const Bits> elements) override {
+    const Type& t = f_.type(v);
+    if (t.pointer || is_float(t.elem)) return;
+    const Range& r = ranges_[static_cast<std::size_t>(v)];
+    for (const Bits bits : elements) {
+      const std::int64_t x = integer_of(t.elem, bits);
+      if ((x < r.lo || x > r.hi) && wrong.empty()) wrong = fmt::format("%{} is {}, not in {}..{}", v, x, r.lo, r.hi);
+    }
+  }
+
+  std::string wrong;
+
+ private:
+  const Function& f_;
+  std::vector<Range> ranges_;
+};
+
+TEST(TileRandom, RangesHold) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + count_of(1000); ++seed) {
+    RandomFunction random(seed);
+    Function f = random.make();
+    TestMemory sizes;
+    auto arguments = random.arguments(sizes);
+    const LaunchFacts facts = random.facts(arguments, kGrid);
+    if (seed % 2 == 0) simplify(f);
+    RangeMemory memory(f, ranges(f, facts));
+    memory.buffers = sizes.buffers;
+    ASSERT_TRUE(interpret(f, arguments, kGrid, memory));
+    ASSERT_EQ(memory.wrong, "") << "seed " << seed << '\n' << print(f);
+  }
+}
+
+TEST(TileRandom, RangesDecideTheSame) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + count_of(1000); ++seed) {
+    RandomFunction random(seed);
+    const Function f = random.make();
+    TestMemory before;
+    const auto arguments = random.arguments(before);
+    TestMemory after = before;
+    ASSERT_TRUE(interpret(f, arguments, kGrid, before));
+    Function g = f;
+    const LaunchFacts facts = random.facts(arguments, kGrid);
+    if (seed % 3 != 0) specialise(g, facts);
+    if (seed % 2 == 0) simplify(g);
+    simplify_ranges(g, facts);
+    const auto valid = verify(g);
+    ASSERT_TRUE(valid) << seed << '\n' << error_text(valid.error()) << '\n' << print(g);
+    const auto again = interpret(g, arguments, kGrid, after);
+    ASSERT_TRUE(again) << seed << '\n' << error_text(again.error()) << '\n' << print(f) << "---\n" << print(g);
+    ASSERT_EQ(difference(before, after), "") << "seed " << seed << '\n' << print(f) << "---\n" << print(g);
   }
 }
 
