@@ -1,4 +1,5 @@
-// The front-end: types and errors of snippets, and every kernel of the example folders where they lie beside the project.
+// The front-end: types and errors of snippets.
+// project.
 #include <gtest/gtest.h>
 
 #include "pass/kernel_names.h"
@@ -209,8 +210,9 @@ TEST(TileLower, teaching_errors) {
 // A function that calls itself ends.
 TEST(TileLower, recursion_is_bounded) {
   ModuleLoader loader(std::map<std::string, std::string>{
-      {"k", "import triton\nimport triton.language as tl\n@triton.jit\ndef f(x):\n    return f(x) + f(x)\n"
-            "@triton.jit\ndef kernel(n):\n    r = f(n)\n"}});
+      {"k",
+       "import triton\nimport triton.language as tl\n@triton.jit\ndef f(x):\n    return f(x) + f(x)\n"
+       "@triton.jit\ndef kernel(n):\n    r = f(n)\n"}});
   const PassModule& module = loader.load("k");
   const KernelNames names(module);
   const auto made = tile::lower_kernel(names, module.syntax, *module.find("kernel")->statement,
