@@ -79,7 +79,7 @@ def run_case(path, binary):
         out, err, code = "", "", 0
         begin = time.monotonic()
         for command in commands:
-            words = [binary if w == "passnet" else w for w in shlex.split(command)]
+            words = [binary if w == os.path.basename(binary) else w for w in shlex.split(command)]
             env = {**os.environ, "NO_COLOR": "1"}
             left = max(0.1, limit - (time.monotonic() - begin))
             done = subprocess.run(words, cwd=folder, capture_output=True, text=True, errors="surrogateescape", env=env, timeout=left, stdin=subprocess.DEVNULL)

@@ -20,7 +20,7 @@ namespace passnet {
 enum class Code : std::uint8_t {
   io,           // a file or folder cannot be read or written
   limit,        // the input is larger, deeper or longer than we take
-  syntax,       // not Python
+  syntax,       // not Python; not the text of tile IR
   unsupported,  // Python, but outside the subset; the message names what to write instead
   name,         // an undefined name, or one used after `x = None`
   graph,        // a graph that breaks a rule of the IR
@@ -32,7 +32,7 @@ enum class Code : std::uint8_t {
   policy,       // a pass calls what a wrapper may not
   integrity,    // a pass tries to carry state or to reach outside its kernels
   host,         // a wrapper raised, or does what cannot be prepared
-  kernel,       // a kernel that breaks the rules of the tile language
+  kernel,       // a kernel that breaks the language's rules
   usage,        // the command line is wrong
   environment,  // something on this machine is missing or broken
   internal,     // our bug

@@ -21,5 +21,6 @@ void add_graph(CLI::App& app, Outcome& outcome);
 void add_match(CLI::App& app, Outcome& outcome);
 void add_ops(CLI::App& app, Outcome& outcome);
 void add_pass(CLI::App& app, Outcome& outcome);
+void add_run(CLI::App& app, Outcome& outcome);
 
 }  // namespace passnet::cli

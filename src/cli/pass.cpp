@@ -143,7 +143,10 @@ int apply(const Options& o) {
   const Applied applied =
       apply_passes(graph.graph, folder, o.mode == "strict" ? MatchMode::strict : MatchMode::normal).take();
   for (const AppliedPass& p : applied.passes)
-    fmt::print("{}: {} match{}\n", p.name, p.matches, p.matches == 1 ? "" : "es");
+    fmt::print("{}: {} match{}{}\n", p.name, p.matches, p.matches == 1 ? "" : "es",
+               p.left_out == 0 ? std::string()
+                               : fmt::format("; {} more cannot become one call: an effect or a way back is in between",
+                                             p.left_out));
   for (const std::string& line : folder.dropped) fmt::print(stderr, "dropped: {}\n", line);
   if (!applied.changed()) {
     fmt::print("no pass changed the graph (pass_miss); 'passnet match --explain' says why\n");

@@ -8,37 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "exec/tensor_ref.h"
 #include "fx/folder.h"
-#include "graph/dtype.h"
 #include "ops/program.h"
 
 namespace passnet {
-
-enum class DeviceType : std::uint8_t { cpu, cuda, meta };
-
-// A tensor as plain data. `owner` keeps the memory alive.
-struct TensorRef {
-  void* data = nullptr;
-  std::vector<std::int64_t> sizes;
-  std::vector<std::int64_t> strides;
-  Dtype dtype = Dtype::float32;
-  DeviceType device = DeviceType::cpu;
-  std::shared_ptr<void> owner;
-};
-
-// A tensor without its data: sizes and strides in elements.
-struct TensorDesc {
-  std::vector<std::int64_t> sizes;
-  std::vector<std::int64_t> strides;
-  Dtype dtype = Dtype::float32;
-  DeviceType device = DeviceType::cpu;
-  bool operator==(const TensorDesc&) const = default;
-
-  std::int64_t element_count() const;
-  bool is_contiguous() const;
-};
-std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& sizes);
-TensorDesc describe(const TensorRef& tensor);
 
 // What a program gives back.
 struct RunValue {
@@ -67,12 +41,18 @@ class Executable {
 
 class Engine {
  public:
+  // Does the items begin..end-1 of some work. Must not throw.
+  using Range = void (*)(void* context, std::int64_t begin, std::int64_t end);
+
   virtual ~Engine() = default;
   virtual std::string torch_version() const = 0;
   virtual bool has_cuda() const = 0;
   virtual int threads() const = 0;
   virtual void set_threads(int count) = 0;
   virtual void seed(std::uint64_t value) = 0;
+  // Calls `work` for all of 0..count-1, in at most one range a thread, none smaller than `grain` but the last: over
+  // torch's own threads, so that one pool serves both. Returns when all is done.
+  virtual void parallel(std::int64_t count, std::int64_t grain, Range work, void* context) = 0;
   // `graph` gives errors their lines; a device literal in the program means `device`.
   // `externals`: one for each function the program was lowered with; they outlive the executable.
   virtual Result<std::unique_ptr<Executable>> prepare(const Program& program, const Graph& graph, DeviceType device,

@@ -69,6 +69,17 @@ bool TensorDesc::is_contiguous() const {
   return true;
 }
 
-TensorDesc describe(const TensorRef& tensor) { return {tensor.sizes, tensor.strides, tensor.dtype, tensor.device}; }
+std::int64_t TensorDesc::hull() const {
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return 0;
+    last += (sizes[i] - 1) * strides[i];
+  }
+  return last + 1;
+}
+
+TensorDesc describe(const TensorRef& tensor) {
+  return {tensor.sizes.vec(), tensor.strides.vec(), tensor.dtype, tensor.device};
+}
 
 }  // namespace passnet

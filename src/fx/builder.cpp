@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -55,7 +56,7 @@ bool is_builtin(std::string_view name) {
 class Builder {
  public:
   Builder(const py::Module& module, const ImportScope& scope, BuildOptions options)
-      : module_(module), scope_(scope), options_(options) {
+      : module_(&module), scope_(&scope), options_(std::move(options)) {
     graph_.file = module.file();
   }
 
@@ -63,10 +64,7 @@ class Builder {
     graph_.nodes.reserve(function.body.size() + function.parameters.size());
     names_.reserve(function.body.size() + function.parameters.size());
     parameters(function);
-    for (const py::Stmt* s : function.body) {
-      if (done_) error(Code::unsupported, s->place, "a statement after 'return'", "end the function with its return");
-      statement(*s);
-    }
+    body(function.body);
     if (!done_)
       error(Code::graph, function.place, fmt::format("'{}' has no return", function.name),
             "end the function with 'return (value,)'");
@@ -81,7 +79,7 @@ class Builder {
   };
 
   [[noreturn]] void error(Code code, py::Place place, std::string message, std::string note = {}) const {
-    Error e{code, module_.where(place), std::move(message), {}};
+    Error e{code, module_->where(place), std::move(message), {}};
     if (!note.empty()) e.notes.push_back(std::move(note));
     fail(std::move(e));
   }
@@ -118,6 +116,11 @@ class Builder {
         if (s.value->kind != py::ExprKind::string && s.value->kind != py::ExprKind::ellipsis) value(*s.value);
         return;
       case py::StmtKind::return_: {
+        if (depth_ > 0) {
+          returned_ = s.value != nullptr ? value(*s.value) : Value::none();
+          done_ = true;
+          return;
+        }
         Node node;
         node.kind = NodeKind::output;
         node.name = "output";
@@ -138,12 +141,65 @@ class Builder {
           clear(*t);
         }
         return;
-      case py::StmtKind::if_: not_straight(s.place, "an if");
-      case py::StmtKind::for_: not_straight(s.place, "a for loop");
+      case py::StmtKind::if_:
+        if (const auto truth = decided(*s.value)) return body(*truth ? s.body : s.orelse);
+        not_straight(s.place, "an if");
+      case py::StmtKind::for_: return loop(s);
       case py::StmtKind::while_: not_straight(s.place, "a while loop");
       case py::StmtKind::function: not_straight(s.place, "a function");
       case py::StmtKind::class_: not_straight(s.place, "a class");
       default: not_straight(s.place, "this statement");
+    }
+  }
+
+  void body(std::span<const py::Stmt* const> statements) {
+    for (const py::Stmt* s : statements) {
+      if (done_ && in_pattern()) return;
+      if (done_) error(Code::unsupported, s->place, "a statement after 'return'", "end the function with its return");
+      statement(*s);
+    }
+  }
+
+  // ---- what tracing decides before there is a graph: only patterns have it
+  bool in_pattern() const { return options_.evaluate != nullptr; }
+
+  // A condition that no tensor decides; nothing where one does.
+  std::optional<bool> decided(const py::Expr& e) {
+    if (!in_pattern()) return std::nullopt;
+    if (e.kind == py::ExprKind::unary && e.op == py::Op::not_) {
+      const auto inner = decided(*e.items[0]);
+      return inner ? std::optional(!*inner) : std::nullopt;
+    }
+    const bool is = e.kind == py::ExprKind::compare && e.ops.size() == 1 && e.items[1]->kind == py::ExprKind::none &&
+                    (e.ops[0] == py::Op::is || e.ops[0] == py::Op::is_not);
+    if (is) return (given(*e.items[0]).kind == ValueKind::none) == (e.ops[0] == py::Op::is);
+    if (e.kind != py::ExprKind::name && names_variable(e)) return std::nullopt;
+    const Value v = given(e);
+    switch (v.kind) {
+      case ValueKind::none: return false;
+      case ValueKind::boolean:
+      case ValueKind::integer: return v.integer != 0;
+      case ValueKind::real: return v.real != 0;
+      default: return std::nullopt;
+    }
+  }
+  // A name's value, None included, which elsewhere stands for a name that was cleared.
+  Value given(const py::Expr& e) {
+    const auto it = e.kind == py::ExprKind::name ? names_.find(e.text) : names_.end();
+    return it != names_.end() ? it->second.value : value(e);
+  }
+
+  // A loop over numbers or over a list that is written out.
+  void loop(const py::Stmt& s) {
+    constexpr std::size_t kLongest = 1000;
+    const Value items = in_pattern() ? value(*s.value) : Value::none();
+    if (!items.is_sequence() || items.kind == ValueKind::slice || !s.orelse.empty() || items.items.size() > kLongest)
+      not_straight(s.place, "a for loop");
+    for (const Value& item : items.items) {
+      if (++turns_ > 10 * kLongest) error(Code::limit, s.place, "the loops of a pattern have too many turns");
+      assign(*s.targets[0], item);
+      body(s.body);
+      if (done_) return;
     }
   }
 
@@ -283,6 +339,9 @@ class Builder {
           error(Code::unsupported, e.place, "a chained comparison in a graph", "write one comparison a statement");
         return binary(e.ops[0], e);
       case py::ExprKind::call: return written_call(e);
+      case py::ExprKind::conditional:
+        if (const auto truth = decided(*e.items[0])) return value(*e.items[*truth ? 1 : 2]);
+        [[fallthrough]];
       default:
         error(Code::unsupported, e.place, fmt::format("'{}' in a graph", py::print(e).substr(0, 60)),
               "write calls, operators, indexing and literals");
@@ -292,12 +351,20 @@ class Builder {
   Value sequence(ValueKind kind, const py::Expr& e) {
     std::vector<Value> items;
     items.reserve(e.items.size());
-    for (const py::Expr* item : e.items) {
-      if (item->kind == py::ExprKind::starred)
-        error(Code::unsupported, item->place, "a starred item in a graph", "write the items out");
-      items.push_back(value(*item));
-    }
+    for (const py::Expr* item : e.items) add_item(*item, "a starred item in a graph", "write the items out", items);
     return Value::sequence(kind, std::move(items));
+  }
+
+  // An item or an argument; a starred one stands for the items of a list that is written out.
+  void add_item(const py::Expr& e, std::string_view what, std::string_view remedy, std::vector<Value>& out) {
+    if (e.kind != py::ExprKind::starred) {
+      out.push_back(value(e));
+      return;
+    }
+    const Value many = in_pattern() ? value(*e.items[0]) : Value::none();
+    if (!many.is_sequence() || many.kind == ValueKind::slice)
+      error(Code::unsupported, e.place, std::string(what), std::string(remedy));
+    out.insert(out.end(), many.items.begin(), many.items.end());
   }
 
   Value name(const py::Expr& e) {
@@ -308,7 +375,7 @@ class Builder {
               "use it before its 'x = None'");
       return it->second.value;
     }
-    const std::string path = scope_.resolve(e);
+    const std::string path = scope_->resolve(e);
     if (!path.empty()) return constant(e, path);
     if (options_.constant)
       if (auto found = options_.constant(e.text)) return *found;
@@ -338,7 +405,7 @@ class Builder {
 
   Value attribute(const py::Expr& e) {
     if (!is_local(e)) {
-      const std::string path = scope_.resolve(e);
+      const std::string path = scope_->resolve(e);
       if (!path.empty()) return constant(e, path);
     }
     Value object = value(*e.items[0]);
@@ -372,7 +439,9 @@ class Builder {
   Value written_call(const py::Expr& e) {
     const py::Expr& callee = *e.items[0];
     const bool local = is_local(callee);
-    std::string path = local ? std::string() : scope_.resolve(callee);
+    std::string path = local ? std::string() : scope_->resolve(callee);
+    if (path.empty() && !local && options_.function)
+      if (const InlinedFunction* f = options_.function(callee)) return inlined_call(*f, e);
     if (path.empty() && callee.kind == py::ExprKind::name) {
       if (is_builtin(callee.text))
         path = "builtins." + std::string(callee.text);
@@ -391,21 +460,76 @@ class Builder {
       else
         args.push_back(std::move(object));
     }
-    for (const py::Expr* item : e.items.subspan(1)) {
-      if (item->kind == py::ExprKind::starred)
-        error(Code::unsupported, item->place, "a starred argument in a graph", "write the arguments out");
-      args.push_back(value(*item));
-    }
     std::vector<Kwarg> kwargs;
-    for (const py::Keyword& k : e.keywords) {
-      if (k.name.empty()) error(Code::unsupported, k.place, "'**' in a graph", "write the keywords out");
-      kwargs.push_back({std::string(k.name), value(*k.value)});
-    }
+    arguments(e, args, kwargs);
     if (path.empty())
       return Value::ref(
           call(std::string(callee.text), e.place, std::move(args), std::move(kwargs), NodeKind::call_method));
     if (auto v = literal_call(path, e, args, kwargs)) return *v;
     return Value::ref(call(std::move(path), e.place, std::move(args), std::move(kwargs)));
+  }
+
+  void arguments(const py::Expr& e, std::vector<Value>& args, std::vector<Kwarg>& kwargs) {
+    for (const py::Expr* item : e.items.subspan(1))
+      add_item(*item, "a starred argument in a graph", "write the arguments out", args);
+    for (const py::Keyword& k : e.keywords) {
+      if (k.name.empty()) error(Code::unsupported, k.place, "'**' in a graph", "write the keywords out");
+      kwargs.push_back({std::string(k.name), value(*k.value)});
+    }
+  }
+
+  Value inlined_call(const InlinedFunction& f, const py::Expr& e) {
+    constexpr int kDeepest = 20;
+    constexpr std::size_t kMostNodes = 20'000;
+    if (depth_ >= kDeepest || graph_.nodes.size() > kMostNodes)
+      error(Code::limit, e.place, fmt::format("'{}' calls functions too deeply", py::print(*e.items[0])),
+            "a pattern is straight-line");
+    std::vector<Value> args;
+    std::vector<Kwarg> kwargs;
+    arguments(e, args, kwargs);
+    if (depth_++ == 0) inlined_at_ = e.place;
+    auto names = std::exchange(names_, {});
+    const py::Module* module = std::exchange(module_, f.module);
+    const ImportScope* scope = std::exchange(scope_, &f.scope);
+    BuildOptions options = std::exchange(options_, f.options);
+    if (const std::string problem = bind(*f.statement, args, kwargs); !problem.empty()) {
+      module_ = module;
+      error(Code::argument, e.place, problem);
+    }
+    body(f.statement->body);
+    module_ = module;
+    scope_ = scope;
+    options_ = std::move(options);
+    std::swap(names, names_);
+    --depth_;
+    done_ = false;
+    return std::exchange(returned_, Value::none());
+  }
+
+  // The parameters of an inlined function become names; what is wrong with the call, or "".
+  std::string bind(const py::Stmt& function, const std::vector<Value>& args, const std::vector<Kwarg>& kwargs) {
+    std::size_t next = 0, used = 0;
+    for (const py::Parameter& p : function.parameters) {
+      const bool normal = p.kind == py::ParameterKind::normal;
+      const auto kw = std::find_if(kwargs.begin(), kwargs.end(), [&](const Kwarg& k) { return k.name == p.name; });
+      if (p.kind == py::ParameterKind::var_positional) {
+        names_[p.name].value = Value::sequence(
+            ValueKind::tuple, {args.begin() + static_cast<std::ptrdiff_t>(std::min(next, args.size())), args.end()});
+        next = args.size();
+      } else if (normal && !p.keyword_only && next < args.size()) {
+        names_[p.name].value = args[next++];
+      } else if (normal && kw != kwargs.end()) {
+        names_[p.name].value = kw->value;
+        ++used;
+      } else if (normal && p.default_value != nullptr) {
+        names_[p.name].value = value(*p.default_value);
+      } else {
+        return fmt::format("'{}' is called without '{}'", function.name, p.name);
+      }
+    }
+    return next < args.size() || used < kwargs.size()
+               ? fmt::format("'{}' is called with more than it takes", function.name)
+               : std::string();
   }
 
   // slice(...), float('inf'), device(...): calls that spell a literal.
@@ -459,6 +583,7 @@ class Builder {
 
   // ---- nodes
   NodeId add(Node node, py::Place place) {
+    if (depth_ > 0) place = inlined_at_;  // a node has a line of the graph's own file
     node.line = place.line;
     node.column = place.column;
     graph_.nodes.push_back(std::move(node));
@@ -494,20 +619,24 @@ class Builder {
     }
   }
 
-  const py::Module& module_;
-  const ImportScope& scope_;
+  const py::Module* module_;
+  const ImportScope* scope_;
   BuildOptions options_;
   Graph graph_;
   std::unordered_map<std::string_view, Name> names_;
   std::unordered_map<NodeId, std::string_view> in_place_names_;
   bool done_ = false;
+  std::size_t turns_ = 0;  // of loops
+  int depth_ = 0;          // of inlined functions
+  py::Place inlined_at_;
+  Value returned_;  // by the innermost of them
 };
 
 }  // namespace
 
 Result<Graph> build_graph(const py::Module& module, const py::Stmt& function, const ImportScope& scope,
                           BuildOptions options) {
-  return guarded([&] { return Builder(module, scope, options).run(function); });
+  return guarded([&] { return Builder(module, scope, std::move(options)).run(function); });
 }
 
 }  // namespace passnet

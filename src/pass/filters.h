@@ -1,6 +1,7 @@
 // The validity filters: a complete binding becomes a match only if all of them let it pass.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "pass/binder.h"
@@ -30,6 +31,25 @@ class AcyclicFilter {
   std::vector<std::uint32_t> seen_;  // the round in which a node was visited
   std::uint32_t round_ = 0;
   std::size_t steps_ = 0;
+};
+
+// In order: for rewriting alone, since torch.fx's matcher does not ask it. A match becomes one call at one place, so
+// its nodes move there; none of them may move past a node outside that writes what it reads or writes, nor one that
+// writes past a node outside that reads the same. What may share memory counts as the same: views, slices, `.to`,
+// in-place results. Writes are item assignments, `x += y`, methods and functions that end in `_`, `inplace=True`.
+class OrderFilter {
+ public:
+  explicit OrderFilter(const Graph& graph);
+  // `matched` in graph order; the call stands behind node `after`. The node outside that is in the way, or -1.
+  NodeId find_conflict(std::span<const NodeId> matched, NodeId after) const;
+
+ private:
+  NodeId memory(NodeId id) const;
+
+  const Graph& graph_;
+  std::vector<NodeId> shares_;  // towards the node that owns the memory
+  std::vector<bool> writes_;
+  std::vector<std::vector<NodeId>> writers_, readers_;  // of a memory, by its owner, in graph order
 };
 
 // Not overlapping: no node of an earlier match is matched again. Placeholders may share.

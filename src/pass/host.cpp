@@ -21,6 +21,7 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
     case Kind::tuple:
     case Kind::list:
     case Kind::string: break;
+    case Kind::object: return get_item(HostValue::sequence(Kind::tuple, iterate(object, place)), index, place);
     case Kind::opaque:
       refuse(Code::pass, "replacement_args takes an argument apart", place, "return the arguments whole");
     default: raise("TypeError", fmt::format("{} has no items", host_type_name(object)), place);
@@ -95,15 +96,23 @@ PlanOutput HostMachine::output_of(const HostValue& v, py::Place place) const {
     case Kind::boolean: out.scalar.value = v.integer != 0; return out;
     case Kind::integer: out.scalar.value = v.integer; return out;
     case Kind::real: out.scalar.value = v.real; return out;
+    case Kind::object:
+      if (v.klass->form == HostClass::Form::tuple) {
+        out.is_tuple = true;
+        for (std::size_t i = 1; i < v.items->values.size(); i += 2)
+          out.items.push_back(output_of(v.items->values[i], place));
+        return out;
+      }
+      break;
     case Kind::tuple:
     case Kind::list:
       out.is_tuple = true;
       for (const HostValue& item : v.items->values) out.items.push_back(output_of(item, place));
       return out;
-    default:
-      refuse(Code::host, fmt::format("the wrapper returns a {}", host_type_name(v)), place,
-             "return a tensor, or a tuple of tensors");
+    default: break;
   }
+  refuse(Code::host, fmt::format("the wrapper returns a {}", host_type_name(v)), place,
+         "return a tensor, or a tuple of tensors");
 }
 
 Error HostMachine::error_of(const HostRaise& raised) {

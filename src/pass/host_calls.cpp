@@ -32,7 +32,10 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
   switch (v.kind) {
     case Kind::tuple:
     case Kind::list:
-    case Kind::set: steps_ += static_cast<std::int64_t>(v.items->values.size() / 8); return v.items->values;
+    case Kind::set:
+      steps_ += static_cast<std::int64_t>(v.items->values.size() / 2);
+      step(place);
+      return v.items->values;
     case Kind::dict: {
       std::vector<HostValue> keys;
       for (std::size_t i = 0; i < v.items->values.size(); i += 2) keys.push_back(v.items->values[i]);
@@ -42,6 +45,20 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
       std::vector<HostValue> letters;
       for (const char c : v.text) step(place), letters.push_back(HostValue::string(std::string(1, c)));
       return letters;
+    }
+    case Kind::object: {
+      if (v.klass->form != HostClass::Form::tuple)
+        raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
+      std::vector<HostValue> fields;
+      for (std::size_t i = 1; i < v.items->values.size(); i += 2) fields.push_back(v.items->values[i]);
+      return fields;
+    }
+    case Kind::klass: {
+      if (v.klass->form != HostClass::Form::enumeration)
+        raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
+      std::vector<HostValue> members;
+      for (const HostClass::Field& f : v.klass->fields) members.push_back(*class_attribute(v, f.name));
+      return members;
     }
     case Kind::tensor:
       refuse(Code::policy, "a loop over a tensor in a wrapper", place, "values are known to kernels only");
@@ -59,6 +76,21 @@ HostValue HostMachine::call(const HostValue& callee, HostArgs args, HostKwargs k
     case Kind::path: return call_path(callee.text, std::move(args), std::move(kwargs), place);
     case Kind::method:
       return call_method(callee.items->values[0], callee.text, std::move(args), std::move(kwargs), place);
+    case Kind::partial: {
+      const auto& parts = callee.items->values;
+      HostArgs all = parts[1].items->values;
+      all.insert(all.end(), args.begin(), args.end());
+      HostKwargs named;
+      const auto& kept = parts[2].items->values;
+      for (std::size_t i = 0; i + 1 < kept.size(); i += 2)
+        if (std::none_of(kwargs.begin(), kwargs.end(), [&](const auto& k) { return k.first == kept[i].text; }))
+          named.emplace_back(kept[i].text, kept[i + 1]);
+      named.insert(named.end(), kwargs.begin(), kwargs.end());
+      const HostValue function = parts[0];
+      return call(function, std::move(all), std::move(named), place);
+    }
+    case Kind::klass: return instantiate(callee, std::move(args), std::move(kwargs), place);
+    case Kind::object: return call_method(callee, "__call__", std::move(args), std::move(kwargs), place);
     case Kind::kernel:
       refuse(Code::host, fmt::format("kernel '{}' is called without a grid", callee.kernel.name()), place,
              "write kernel[grid](...)");
@@ -91,6 +123,7 @@ bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Pla
   if (type.is(Kind::tuple))
     return std::any_of(type.items->values.begin(), type.items->values.end(),
                        [&](const HostValue& t) { return is_instance(v, t, place); });
+  if (type.is(Kind::klass)) return v.is(Kind::object) && v.klass == type.klass;
   if (!type.is(Kind::path)) return false;
   const std::string_view t = type.text;
   if (t == "builtins.int" || t == "numbers.Integral") return v.is_integral();
@@ -236,6 +269,7 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     if (args[0].is(Kind::string)) return HostValue::of(static_cast<std::int64_t>(args[0].text.size()));
     if (args[0].is_sequence()) return HostValue::of(static_cast<std::int64_t>(args[0].items->values.size()));
     if (args[0].is(Kind::dict)) return HostValue::of(static_cast<std::int64_t>(args[0].items->values.size() / 2));
+    if (args[0].is(Kind::object)) return HostValue::of(static_cast<std::int64_t>(iterate(args[0], place).size()));
     raise("TypeError", fmt::format("{} has no len()", host_type_name(args[0])), place);
   }
   if (name == "range") return call_range(args, place);
@@ -378,11 +412,14 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
                                        (is_metadata(string_of(args[1], place)) || is_view(args[1].text)));
   if (name == "getattr") {
     need(2);
+    if (args.size() > 2 && args[0].is(Kind::object))
+      return object_attribute(args[0], string_of(args[1], place), place).value_or(args[2]);
     return eval_attribute(args[0], string_of(args[1], place), place);
   }
   if (name == "callable")
     return need(1),
-           HostValue::boolean(args[0].is(Kind::function) || args[0].is(Kind::path) || args[0].is(Kind::method));
+           HostValue::boolean(args[0].is(Kind::function) || args[0].is(Kind::path) || args[0].is(Kind::method) ||
+                              args[0].is(Kind::partial) || args[0].is(Kind::klass));
   if (is_forbidden_builtin(name))
     refuse(Code::integrity, fmt::format("call of '{}' in a wrapper", name), place,
            "a wrapper allocates, launches kernels and returns");
@@ -399,6 +436,8 @@ HostValue HostMachine::call_method(const HostValue& object, const std::string& n
     case Kind::list: out = sequence_method(object, name, args, kwargs, place); break;
     case Kind::set: out = set_method(object, name, args, place); break;
     case Kind::dict: out = dict_method(object, name, args, kwargs, place); break;
+    case Kind::klass:
+    case Kind::object: out = object_method(object, name, args, kwargs, place); break;
     case Kind::boolean:
     case Kind::integer:
     case Kind::real: out = number_method(object, name, place); break;

@@ -83,6 +83,14 @@ bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place,
       }
       return true;
     }
+    case Kind::klass: return a.klass == b.klass;
+    case Kind::object: {
+      if (a.items == b.items) return true;
+      const auto &x = a.items->values, &y = b.items->values;
+      return a.klass == b.klass && a.klass->form != HostClass::Form::plain && x.size() == y.size() &&
+             std::equal(x.begin(), x.end(), y.begin(),
+                        [&](const HostValue& p, const HostValue& q) { return equal(p, q, place, depth + 1); });
+    }
     default: return a.items != nullptr && a.items == b.items;
   }
 }
@@ -192,6 +200,14 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
     case Kind::dtype: return fmt::format("torch.{}", dtype_row(v.dtype).name);
     case Kind::device: return repr ? "device(type='cuda', index=0)" : "cuda:0";
     case Kind::path: return v.text;
+    case Kind::object: {
+      std::string out = v.klass->name + "(";
+      for (std::size_t i = 0; i + 1 < v.items->values.size(); i += 2)
+        out +=
+            (i > 0 ? ", " : "") + v.items->values[i].text + "=" + text(v.items->values[i + 1], true, place, depth + 1);
+      if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
+      return out + ")";
+    }
     default: return fmt::format("<{}>", host_type_name(v));
   }
 }
@@ -199,8 +215,8 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
 bool HostMachine::holds_state(const HostValue& v, py::Place place, int depth) {
   step(place);
   if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
-  if (v.is(Kind::tensor) || v.is(Kind::function) || v.is(Kind::launcher) || v.is(Kind::opaque) || v.is(Kind::method))
-    return true;
+  if (v.is(Kind::function) && v.function->closure) return true;  // a function of the module holds nothing
+  if (v.is(Kind::tensor) || v.is(Kind::launcher) || v.is(Kind::opaque) || v.is(Kind::method)) return true;
   return v.items && std::any_of(v.items->values.begin(), v.items->values.end(),
                                 [&](const HostValue& item) { return holds_state(item, place, depth + 1); });
 }
@@ -209,6 +225,7 @@ bool HostMachine::reaches(const HostValue& v, const HostItems& items, py::Place 
   step(place);
   if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
   if (v.launcher && reaches(*v.launcher->grid, items, place, depth + 1)) return true;
+  if (v.klass && v.klass->attributes.items && reaches(v.klass->attributes, items, place, depth + 1)) return true;
   if (v.function && std::any_of(v.function->defaults.begin(), v.function->defaults.end(),
                                 [&](const HostValue& d) { return reaches(d, items, place, depth + 1); }))
     return true;
@@ -221,6 +238,7 @@ bool HostMachine::reaches(const HostValue& v, const HostItems& items, py::Place 
 void HostMachine::mark_module_level(const HostValue& v, py::Place place, int depth) {
   step(place);
   if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
+  if (v.is(Kind::klass)) return mark_module_level(v.klass->attributes, place, depth + 1);
   if (!v.items || v.is(Kind::method)) return;
   v.items->module_level = true;
   for (const HostValue& item : v.items->values) mark_module_level(item, place, depth + 1);

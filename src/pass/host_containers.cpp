@@ -85,7 +85,7 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
     items = std::move(sorted);
     return HostValue{};
   }
-  if (name == "copy") return HostValue::sequence(object.kind, items);
+  if (name == "copy") return HostValue::sequence(object.kind, iterate(object, place));
   if (name == "clear") return items.clear(), HostValue{};
   return std::nullopt;
 }
@@ -93,7 +93,7 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
 std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::string_view name, HostArgs& args,
                                                  py::Place place) {
   auto& items = object.items->values;
-  if (name == "copy") return HostValue::sequence(Kind::set, items);
+  if (name == "copy") return HostValue::sequence(Kind::set, iterate(object, place));
   if (name == "clear") return items.clear(), HostValue{};
   if (!is_one_of(name, {"add", "discard", "remove", "update", "union", "intersection", "difference",
                         "symmetric_difference", "issubset", "issuperset", "isdisjoint"}))
@@ -160,7 +160,11 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
                                                     : HostValue::sequence(Kind::tuple, {items[i], items[i + 1]}));
     return HostValue::sequence(Kind::list, std::move(out));
   }
-  if (name == "copy") return HostValue::sequence(Kind::dict, items);
+  if (name == "copy") {
+    steps_ += static_cast<std::int64_t>(items.size() / 2);
+    step(place);
+    return HostValue::sequence(Kind::dict, items);
+  }
   if (name == "clear") return items.clear(), HostValue{};
   if (name == "popitem") {
     if (items.empty()) raise("KeyError", "popitem(): dictionary is empty", place);

@@ -224,6 +224,18 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
         raise("AttributeError", fmt::format("'{}' has no '{}'", object.module->name, name), place);
       return module_value(*object.module, name, place);
     }
+    case Kind::integer:
+    case Kind::real:
+      if (name == "value") return object;  // of a tl.constexpr, which is the number itself here
+      break;
+    case Kind::klass:
+      if (auto found = class_attribute(object, name)) return *found;
+      break;
+    case Kind::object:
+      if (auto found = object_attribute(object, name, place)) return *found;
+      if (object.klass->method(name) == nullptr && !name.starts_with('_'))
+        raise("AttributeError", fmt::format("{} has no '{}'", host_type_name(object), name), place);
+      break;
     case Kind::opaque:
       refuse(Code::pass, fmt::format("'.{}' of an argument in replacement_args", name), place,
              "return the arguments themselves; the wrapper sees their shapes");
@@ -269,13 +281,18 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
   if (a.is(Kind::tensor) || b.is(Kind::tensor))
     refuse(Code::policy, fmt::format("'{}' on a tensor in a wrapper", py::op_text(op)), place,
            "compute in a kernel; a wrapper works on shapes and numbers");
-  constexpr std::size_t kLongest = std::size_t{1} << 20;
+  const std::size_t kLongest = std::size_t{1} << (a.is(Kind::string) || b.is(Kind::string) ? 20 : 18);
   const auto length = [](const HostValue& v) {
     return v.is(Kind::string) ? v.text.size() : v.items ? v.items->values.size() : 0;
+  };
+  const auto count = [&](std::size_t items) {  // copying takes its time
+    steps_ += static_cast<std::int64_t>(items / 2);
+    step(place);
   };
   if (op == py::Op::add && length(a) + length(b) > kLongest)
     refuse(Code::limit, "a list or a string grows too long", place);
   if (op == py::Op::add && a.kind == b.kind && (a.is(Kind::list) || a.is(Kind::tuple))) {
+    count(length(a) + length(b));
     std::vector<HostValue> out = a.items->values;
     out.insert(out.end(), b.items->values.begin(), b.items->values.end());
     return HostValue::sequence(a.kind, std::move(out));
@@ -308,6 +325,7 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
       for (std::int64_t i = 0; i < times; ++i) out += base.text;
       return HostValue::string(std::move(out));
     }
+    count(static_cast<std::size_t>(times) * length(base));
     std::vector<HostValue> out;
     for (std::int64_t i = 0; i < times; ++i)
       out.insert(out.end(), base.items->values.begin(), base.items->values.end());

@@ -120,7 +120,9 @@ LaunchArgument HostMachine::argument(std::string_view name, const HostValue& val
 }
 
 void HostMachine::set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place) {
-  const HostValue made = grid.is(Kind::function) || grid.is(Kind::path) ? call(grid, {meta}, {}, place) : grid;
+  const bool callable =
+      grid.is(Kind::function) || grid.is(Kind::path) || grid.is(Kind::partial) || grid.is(Kind::method);
+  const HostValue made = callable ? call(grid, {meta}, {}, place) : grid;
   const std::vector<HostValue> sizes = made.is_integral() ? std::vector<HostValue>{made} : iterate(made, place);
   if (sizes.empty() || sizes.size() > 3)
     raise("ValueError", fmt::format("a grid has one to three sizes, not {}", sizes.size()), place);
@@ -176,8 +178,6 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
     LaunchVariant variant;
     variant.num_warps = static_cast<int>(integer(config.items->values[1], place));
     variant.num_stages = static_cast<int>(integer(config.items->values[2], place));
-    if (variant.num_warps < 1 || variant.num_warps > 64 || (variant.num_warps & (variant.num_warps - 1)) != 0)
-      raise("ValueError", fmt::format("num_warps is {}; it must be a power of two up to 64", variant.num_warps), place);
     std::vector<std::optional<HostValue>> all = values;
     const auto& meta = config.items->values[0].items->values;
     for (std::size_t i = 0; i + 1 < meta.size(); i += 2) {
@@ -203,6 +203,11 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
     refresh();
     for (const auto& [name, function] : decoration.heuristics) {
       const auto p = find_parameter(kernel, name);
+      if (p == kernel.parameters.end() && (name == "num_warps" || name == "num_stages")) {
+        (name == "num_warps" ? variant.num_warps : variant.num_stages) =
+            static_cast<int>(std::clamp<std::int64_t>(integer(call(function, {seen}, {}, place), place), 0, 1024));
+        continue;
+      }
       if (p == kernel.parameters.end())
         refuse(Code::host, fmt::format("heuristics set '{}', which kernel {} does not have", name, kernel.name), place);
       const HostValue v = call(function, {seen}, {}, place);
@@ -210,6 +215,8 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
       variant.meta.push_back(argument(name, v, true, place));
       refresh();
     }
+    if (variant.num_warps < 1 || variant.num_warps > 64 || (variant.num_warps & (variant.num_warps - 1)) != 0)
+      raise("ValueError", fmt::format("num_warps is {}; it must be a power of two up to 64", variant.num_warps), place);
     for (std::size_t i = 0; i < all.size(); ++i) {
       const py::Parameter& p = kernel.parameters[i];
       if (all[i]) continue;

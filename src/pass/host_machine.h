@@ -1,7 +1,7 @@
 // The machine behind host.h: one evaluation. Split over host_run.cpp (functions, statements), host_eval.cpp
 // (expressions), host_compare.cpp (equality, order, text), host_calls.cpp (Python's functions), host_math.cpp (math,
-// triton and their like), host_containers.cpp and host_strings.cpp (methods), host_tensor.cpp and host_view.cpp
-// (allocations, views) and host_launch.cpp (kernels).
+// triton and their like), host_containers.cpp and host_strings.cpp (methods), host_class.cpp (classes), host_tensor.cpp
+// and host_view.cpp (allocations, views) and host_launch.cpp (kernels).
 #pragma once
 
 #include <functional>
@@ -77,6 +77,7 @@ class HostMachine {
   HostValue default_value(const HostFunction& function, std::size_t parameter, const py::Parameter& p);
   void bind_parameters(const HostFunction& function, HostArgs args, HostKwargs kwargs, Frame& frame, py::Place place);
   HostScope* module_scope(const PassModule& module);
+  HostValue decorated(HostValue function, const py::Stmt& statement, Frame& frame);
 
   // ---- expressions (host_eval.cpp)
   HostValue* find_local(std::string_view name, Frame& frame);
@@ -125,6 +126,7 @@ class HostMachine {
   std::optional<HostValue> call_math(std::string_view name, const HostArgs& args, const HostKwargs& kwargs,
                                      py::Place place);
   std::optional<HostValue> call_library(const std::string& path, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> call_cuda(std::string_view name);
   std::optional<HostValue> call_torch(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
   HostValue call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs,
                         py::Place place);
@@ -144,6 +146,17 @@ class HostMachine {
   std::string formatted(const HostValue& v, std::string_view spec, py::Place place);
   std::string format_call(const std::string& text, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
   std::string format_percent(const std::string& text, const HostValue& values, py::Place place);
+
+  // ---- classes (host_class.cpp)
+  HostValue make_class(const PassModule& module, const py::Stmt& statement, py::Place place);
+  HostValue make_named_tuple(const HostArgs& args, const HostKwargs& kwargs, py::Place place);
+  HostValue make_object(std::string name, std::vector<std::pair<std::string, HostValue>> attributes) const;
+  HostValue instantiate(const HostValue& klass, HostArgs args, HostKwargs kwargs, py::Place place);
+  std::optional<HostValue> class_attribute(const HostValue& klass, std::string_view name);
+  std::optional<HostValue> object_attribute(const HostValue& object, std::string_view name, py::Place place);
+  std::optional<HostValue> object_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                         HostKwargs& kwargs, py::Place place);
+  void set_attribute(const HostValue& object, std::string_view name, HostValue value, py::Place place);
 
   // ---- tensors (host_tensor.cpp)
   HostValue allocate(std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place);
@@ -191,6 +204,7 @@ class HostMachine {
   const PassModule* current_ = nullptr;                       // whose line an error names
   std::unordered_map<const py::Expr*, HostValue> constants_;  // module-level expressions, evaluated once a call
   std::vector<const py::Expr*> evaluating_;
+  std::unordered_map<const py::Stmt*, std::shared_ptr<HostClass>> classes_;
   std::unordered_map<const PassModule*, std::shared_ptr<HostScope>> module_scopes_;  // of modules whose top level runs
   std::vector<std::shared_ptr<HostScope>> captured_;
   std::vector<HostRaise> handling_;  // what a bare `raise` raises again

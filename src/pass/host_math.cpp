@@ -159,6 +159,14 @@ std::optional<HostValue> HostMachine::call_math(std::string_view name, const Hos
   return std::nullopt;
 }
 
+namespace {
+
+// One large GPU, whatever the run's device is: a plan depends on shapes, dtypes and numbers only.
+constexpr std::pair<const char*, std::int64_t> kDeviceProperties[] = {
+    {"multiprocessor_count", 132}, {"max_shared_mem", 232448}, {"max_num_regs", 65536}, {"warpSize", 32}};
+
+}  // namespace
+
 std::optional<HostValue> HostMachine::call_library(const std::string& path, HostArgs& args, HostKwargs& kwargs,
                                                    py::Place place) {
   const auto need = [&](std::size_t least) {
@@ -181,6 +189,38 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
   }
   if (path == "triton.Config") return make_config(std::move(args), std::move(kwargs), place);
   if (path == "triton.language.constexpr") return need(1), args[0];
+  if (path == "functools.partial") {
+    need(1);
+    HostValue named = HostValue::sequence(Kind::dict, {});
+    for (const auto& [k, v] : kwargs) set_item(named, HostValue::string(k), v, place);
+    HostArgs rest(args.begin() + 1, args.end());
+    return HostValue::sequence(Kind::partial,
+                               {args[0], HostValue::sequence(Kind::tuple, std::move(rest)), std::move(named)});
+  }
+  if (path == "collections.namedtuple") return make_named_tuple(args, kwargs, place);
+  if (path == "collections.OrderedDict") return call_python("dict", args, kwargs, place);
+  if (path == "contextlib.nullcontext") return HostValue::path(path);
+  if (path == "typing.cast" && args.size() == 2) return args[1];
+  if (path == "dataclasses.field") {
+    for (const auto& [k, v] : kwargs) {
+      if (k == "default") return v;
+      if (k == "default_factory") return call(v, {}, {}, place);
+    }
+    return HostValue{};
+  }
+  if (path == "dataclasses.asdict" || path == "dataclasses.replace") {
+    need(1);
+    if (!args[0].is(Kind::object)) raise("TypeError", fmt::format("{}() needs a dataclass", path), place);
+    HostArgs none;
+    return object_method(args[0], path.ends_with("asdict") ? "_asdict" : "_replace", none, kwargs, place);
+  }
+  if (path == "triton.runtime.driver.active.get_current_device") return HostValue::of(std::int64_t{0});
+  if (path == "triton.runtime.driver.active.utils.get_device_properties") {
+    HostValue out = HostValue::sequence(Kind::dict, {});
+    for (const auto& [name, value] : kDeviceProperties)
+      set_item(out, HostValue::string(name), HostValue::of(value), place);
+    return out;
+  }
   if (path == "functools.reduce") {
     need(2);
     std::vector<HostValue> items = iterate(args[1], place);
@@ -226,7 +266,44 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
     if (path == "operator.getitem") return get_item(args[0], args[1], place);
   }
   if (path == "numpy.prod") return need(1), call_math("prod", args, {}, place);
+  if (path == "numpy.ceil" || path == "numpy.floor")
+    return need(1),
+           HostValue::of(path == "numpy.ceil" ? std::ceil(real(args[0], place)) : std::floor(real(args[0], place)));
+  for (const std::string_view name : {"sqrt", "log2", "log", "log10", "exp"})
+    if (path.starts_with("numpy.") && path.substr(6) == name) return need(1), call_math(name, args, {}, place);
   return std::nullopt;
+}
+
+namespace {
+
+// As torch.promote_types for real numbers.
+Dtype promoted(Dtype a, Dtype b) {
+  const auto& x = dtype_row(a);
+  const auto& y = dtype_row(b);
+  if (a == b) return a;
+  if (x.floating != y.floating) return x.floating ? a : b;
+  if (x.floating) return x.size == y.size ? Dtype::float32 : x.size > y.size ? a : b;
+  if (a == Dtype::boolean || b == Dtype::boolean) return a == Dtype::boolean ? b : a;
+  if (x.size != y.size)
+    return a == Dtype::uint8 || b == Dtype::uint8 || x.size > y.size ? (x.size > y.size ? a : b) : b;
+  return Dtype::int16;  // int8 and uint8
+}
+
+}  // namespace
+
+// What a wrapper may ask about the machine, so that it can choose a grid.
+std::optional<HostValue> HostMachine::call_cuda(std::string_view name) {
+  if (name == "is_available") return HostValue::boolean(true);
+  if (name == "current_device") return HostValue::of(std::int64_t{0});
+  if (name == "device_count") return HostValue::of(std::int64_t{1});
+  if (name == "get_device_capability")
+    return HostValue::sequence(Kind::tuple, {HostValue::of(std::int64_t{9}), HostValue::of(std::int64_t{0})});
+  if (name != "get_device_properties") return std::nullopt;
+  return make_object("DeviceProperties", {{"multi_processor_count", HostValue::of(kDeviceProperties[0].second)},
+                                          {"major", HostValue::of(std::int64_t{9})},
+                                          {"minor", HostValue::of(std::int64_t{0})},
+                                          {"warp_size", HostValue::of(std::int64_t{32})},
+                                          {"max_threads_per_multi_processor", HostValue::of(std::int64_t{2048})}});
 }
 
 // torch.NAME: allocations, and what only looks at shapes and dtypes. Functions that are views are their methods.
@@ -235,6 +312,33 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
   if (is_allocation(name)) return allocate(name, std::move(args), std::move(kwargs), place);
   if (name == "Size")
     return HostValue::sequence(Kind::tuple, args.empty() ? std::vector<HostValue>{} : iterate(args[0], place));
+  if (name == "fx.wrap" || name == "fx._symbolic_trace.wrap")
+    return args.empty() || !args[0].is(Kind::function) ? HostValue{} : args[0];
+  // Contexts that change nothing here (HostMachine::run_with).
+  if (name == "cuda.device" || name == "cuda.device_of" || name == "no_grad" || name == "inference_mode")
+    return HostValue::path("torch." + std::string(name));
+  if (name.starts_with("cuda.")) return call_cuda(name.substr(5));
+  if (name == "broadcast_shapes") {
+    std::vector<std::int64_t> out;
+    for (const HostValue& shape : args) {
+      const std::vector<std::int64_t> sizes = sizes_of({shape}, 0, place);
+      if (sizes.size() > out.size()) out.insert(out.begin(), sizes.size() - out.size(), 1);
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        std::int64_t& size = out[out.size() - sizes.size() + i];
+        if (size != sizes[i] && size != 1 && sizes[i] != 1)
+          raise("RuntimeError", "shapes cannot be broadcast to one", place);
+        if (size == 1) size = sizes[i];
+      }
+    }
+    std::vector<HostValue> sizes;
+    for (const std::int64_t size : out) sizes.push_back(HostValue::of(size));
+    return HostValue::sequence(Kind::tuple, std::move(sizes));
+  }
+  if (name == "promote_types") {
+    if (args.size() != 2 || !args[0].is(Kind::dtype) || !args[1].is(Kind::dtype))
+      raise("TypeError", "torch.promote_types needs two dtypes", place);
+    return HostValue::of_dtype(promoted(args[0].dtype, args[1].dtype));
+  }
   if (name == "is_tensor") return HostValue::boolean(!args.empty() && args[0].is(Kind::tensor));
   if (name == "device") {
     HostValue v;

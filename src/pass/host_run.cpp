@@ -41,6 +41,23 @@ HostValue HostMachine::make_function(const py::Stmt* statement, const py::Expr* 
   return v;
 }
 
+// Decorators of the file's own are called, the last first; those that the policy knows change nothing here.
+HostValue HostMachine::decorated(HostValue function, const py::Stmt& s, Frame& frame) {
+  const auto module = module_scopes_.find(frame.module);
+  if (module != module_scopes_.end() && module->second == frame.scope) {  // a module-level function
+    function.function->closure = nullptr;
+    function.function->defaults.clear();
+  }
+  for (std::size_t i = s.decorators.size(); i-- > 0;) {
+    const py::Expr& d = *s.decorators[i];
+    if (!resolve_path(*frame.module, d.kind == py::ExprKind::call ? *d.items[0] : d).empty()) continue;
+    const HostValue decorator = eval(d, frame);
+    if (decorator.is(Kind::path)) continue;
+    function = call(decorator, {std::move(function)}, {}, d.place);
+  }
+  return function;
+}
+
 HostValue HostMachine::default_value(const HostFunction& f, std::size_t parameter, const py::Parameter& p) {
   if (parameter < f.defaults.size()) return f.defaults[parameter];
   return module_constant(*f.module, *p.default_value, p.name, p.place);  // made once, when the module is read
@@ -191,6 +208,7 @@ HostValue HostMachine::module_value(const PassModule& module, std::string_view n
       v.kernel = {&b->owner->syntax, b->statement, b->owner};
       v.module = b->owner;
       return v;
+    case Binding::Kind::klass: return make_class(*b->owner, *b->statement, place);
     case Binding::Kind::module:
       v.kind = Kind::module;
       v.module = b->target;
@@ -261,8 +279,7 @@ HostMachine::Flow HostMachine::run(const py::Stmt& s, Frame& frame) {
       if (is_kernel(*frame.module, s))
         refuse(Code::host, fmt::format("kernel '{}' is defined inside a function", s.name), s.place,
                "define kernels at module level");
-      HostValue v = make_function(&s, nullptr, frame);
-      frame.scope->set(s.name, std::move(v));
+      frame.scope->set(s.name, decorated(make_function(&s, nullptr, frame), s, frame));
       return Flow::next;
     }
     case K::try_: return run_try(s, frame);
@@ -296,7 +313,8 @@ HostMachine::Flow HostMachine::run_for(const py::Stmt& s, Frame& frame) {
 HostMachine::Flow HostMachine::run_with(const py::Stmt& s, Frame& frame) {
   for (std::size_t i = 0; i + 1 < s.targets.size(); i += 2) {
     const py::Expr& context = *s.targets[i];
-    const HostValue callee = eval(context.kind == py::ExprKind::call ? *context.items[0] : context, frame);
+    HostValue callee = eval(context.kind == py::ExprKind::call ? *context.items[0] : context, frame);
+    if (callee.is(Kind::device)) callee = HostValue::path("torch.device");
     const bool known =
         callee.is(Kind::path) && (callee.text == "torch.no_grad" || callee.text == "torch.inference_mode" ||
                                   callee.text == "torch.cuda.device" || callee.text == "torch.cuda.device_of" ||
@@ -481,6 +499,10 @@ void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) 
     }
     case py::ExprKind::tuple:
     case py::ExprKind::list: return unpack(target, value, frame);
+    case py::ExprKind::attribute:
+      if (const HostValue object = eval(*target.items[0], frame); object.is(Kind::object))
+        return set_attribute(object, target.text, std::move(value), target.place);
+      [[fallthrough]];
     default:
       refuse(Code::integrity, fmt::format("assignment to '{}'", py::print(target).substr(0, 80)), target.place,
              "a wrapper assigns to names and to items of its own lists and dicts");

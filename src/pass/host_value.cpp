@@ -53,6 +53,12 @@ HostValue HostValue::of_dtype(Dtype d) {
   return out;
 }
 
+const HostClass::Method* HostClass::method(std::string_view wanted) const {
+  for (const Method& m : methods)
+    if (m.name == wanted) return &m;
+  return nullptr;
+}
+
 HostValue* HostScope::find(std::string_view name) {
   for (auto& [known, value] : names)
     if (known == name) return &value;
@@ -90,6 +96,9 @@ std::string_view host_type_name(const HostValue& v) {
     case Kind::opaque: return "argument";
     case Kind::slice: return "slice";
     case Kind::ellipsis: return "ellipsis";
+    case Kind::partial: return "partial function";
+    case Kind::klass: return "class";
+    case Kind::object: return v.klass->name;
   }
   return "";
 }

@@ -12,6 +12,7 @@ namespace passnet {
 
 struct HostValue;
 struct HostScope;
+struct HostClass;
 
 // The items of a list, a tuple or a dict (key, value, key, value). `module_level`: made by a constant of a pass file,
 // so what is stored in it would outlive a call.
@@ -50,14 +51,17 @@ struct HostValue {
     function,
     kernel,
     launcher,
-    path,    // text: "torch.float32", "triton.cdiv", "math", "builtins.len"
-    method,  // text: a method's name; items[0]: its object
-    dtype,   // dtype
-    device,  // device of a tensor
-    config,  // triton.Config: items: meta dict, then numbers num_warps, num_stages
-    module,  // a file of the folder
-    opaque,  // a symbol that only passes through: an argument of replacement_args
-    slice,   // items: lower, upper, step
+    path,     // text: "torch.float32", "triton.cdiv", "math", "builtins.len"
+    method,   // text: a method's name; items[0]: its object
+    dtype,    // dtype
+    device,   // device of a tensor
+    config,   // triton.Config: items: meta dict, then numbers num_warps, num_stages
+    module,   // a file of the folder
+    opaque,   // a symbol that only passes through: an argument of replacement_args
+    slice,    // items: lower, upper, step
+    partial,  // functools.partial: items: the function, its arguments (a tuple), its keywords (a dict)
+    klass,    // a class of a pass file
+    object,   // of a class; items: its attributes (name, value, name, value)
     ellipsis,
   } kind = Kind::none;
   std::int64_t integer = 0;  // boolean, integer; opaque: its number
@@ -69,6 +73,7 @@ struct HostValue {
   DeviceType device = DeviceType::cpu;
   std::shared_ptr<HostFunction> function;
   std::shared_ptr<HostLauncher> launcher;
+  std::shared_ptr<HostClass> klass;  // klass, object
   KernelRef kernel;
   const PassModule* module = nullptr;  // of a kernel, or the module itself
 
@@ -93,6 +98,32 @@ struct HostScope {
   std::shared_ptr<HostScope> parent;
   HostValue* find(std::string_view name);
   void set(std::string_view name, HostValue value);
+};
+
+// A class: what configurations are written as. Its objects are values with named fields.
+struct HostClass {
+  enum class Form : std::uint8_t {
+    plain,
+    record,       // dataclass
+    tuple,        // NamedTuple, namedtuple
+    enumeration,  // Enum
+    foreign,      // of a base that is not known here: its constants can be read, no objects made
+  } form = Form::plain;
+  struct Field {
+    std::string name;
+    HostValue default_value;
+    bool has_default = false;
+  };
+  struct Method {
+    enum class Form : std::uint8_t { plain, property, of_none, of_class } form = Form::plain;
+    std::string_view name;
+    HostFunction function;
+  };
+  std::string name;
+  std::vector<Field> fields;
+  std::vector<Method> methods;
+  HostValue attributes;  // a dict
+  const Method* method(std::string_view wanted) const;
 };
 
 std::string_view host_type_name(const HostValue& v);

@@ -109,6 +109,7 @@ Named KernelNames::find(std::string_view name) const {
       }
       break;
     }
+    case Binding::Kind::klass: out.kind = Named::Kind::variable; break;  // nothing that a kernel can use
   }
   known_.emplace(name, out);
   return out;

@@ -4,8 +4,6 @@
 
 namespace passnet {
 
-namespace {
-
 std::string scalar_text(const Scalar& s) {
   struct Visitor {
     std::string operator()(std::monostate) const { return "None"; }
@@ -16,6 +14,8 @@ std::string scalar_text(const Scalar& s) {
   };
   return std::visit(Visitor{}, s.value);
 }
+
+namespace {
 
 std::string argument_text(const LaunchArgument& a) {
   return fmt::format("{}{}={}", a.name, a.constexpr_ ? "!" : "",

@@ -85,6 +85,8 @@ struct LaunchPlan {
   PlanOutput output;
 };
 
+// Python's spelling.
+std::string scalar_text(const Scalar& scalar);
 // One line a buffer and a launch, for people and tests.
 std::string plan_text(const LaunchPlan& plan);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 #include "base/file.h"
 #include "fx/builder.h"
@@ -55,9 +56,20 @@ std::vector<std::string> read_order(const std::string& folder, const char* file_
   return out;
 }
 
-// A function of the module or imported into it.
+// A function of the module or imported into it, also by another name of it: pattern = shared_pattern.
 const Binding& required_function(const PassModule& module, std::string_view name) {
   const Binding* b = module.find(name);
+  for (int i = 0; i < 20 && b != nullptr && b->kind == Binding::Kind::expression; ++i) {
+    const py::Expr& e = *b->value;
+    const PassModule* owner = b->owner;
+    if (e.kind == py::ExprKind::attribute && e.items[0]->kind == py::ExprKind::name) {
+      const Binding* file = owner->find(e.items[0]->text);
+      owner = file != nullptr && file->kind == Binding::Kind::module ? file->target : nullptr;
+    } else if (e.kind != py::ExprKind::name) {
+      owner = nullptr;
+    }
+    b = owner == nullptr ? nullptr : owner->find(e.text);
+  }
   if (b == nullptr || b->kind != Binding::Kind::function)
     refuse(module.syntax.file(), fmt::format("no function '{}'", name),
            "a pass file has pattern, replacement_args and replacement_func");
@@ -90,31 +102,85 @@ Value to_value(const HostValue& v, const PassModule& module, py::Place place) {
   }
 }
 
-Graph read_pattern(const PassModule& module, const py::Stmt& function, HostLimits limits) {
-  ImportScope scope;
-  for (const auto& [name, b] : module.names) {
-    if (b.kind == Binding::Kind::path) scope.set(name, b.path);
-    if (b.kind == Binding::Kind::expression && b.unpack == Binding::kWhole)
-      if (std::string path = resolve_path(*b.owner, *b.value); !path.empty() && !dtype_from_name(path))
-        scope.set(name, std::move(path));  // F = torch.nn.functional
+// What the names of a pattern, or of a function it calls, mean.
+class PatternReader {
+ public:
+  explicit PatternReader(HostLimits limits) : limits_(limits) {}
+
+  Graph read(const PassModule& module, const py::Stmt& function) {
+    return build_graph(module.syntax, function, scope(module, function), options(module, function)).take();
   }
-  for (const py::Stmt* s : function.body) scope.add(*s);
-  BuildOptions options;
-  options.skip_self = false;
-  options.inner_imports = true;
-  options.evaluate = [&](const py::Expr& e) -> std::optional<Value> {
-    using Kind = HostValue::Kind;
-    if (!resolve_path(module, e).empty()) return std::nullopt;  // torch.float32 and the like: the builder's
-    const auto v = evaluate_expression(module, e, limits);
-    if (!v || !(v->is_number() || v->is(Kind::string) || v->is(Kind::tuple) || v->is(Kind::list))) return std::nullopt;
-    const auto literal = guarded([&] { return to_value(*v, module, e.place); });  // not a tuple of tensors
-    return literal ? std::optional(*literal) : std::nullopt;
-  };
-  options.constant = [&](std::string_view name) -> std::optional<Value> {
-    if (module.find(name) == nullptr || module.find(name)->kind != Binding::Kind::expression) return std::nullopt;
-    return to_value(evaluate_constant(module, name, limits).take(), module, function.place);
-  };
-  return build_graph(module.syntax, function, scope, options).take();
+  // What was read: the function and those it calls.
+  std::vector<const py::Stmt*> functions(const py::Stmt& function) const {
+    std::vector<const py::Stmt*> out{&function};
+    for (const auto& [statement, inlined] : inlined_) out.push_back(statement);
+    return out;
+  }
+
+ private:
+  static ImportScope scope(const PassModule& module, const py::Stmt& function) {
+    ImportScope out;
+    for (const auto& [name, b] : module.names) {
+      if (b.kind == Binding::Kind::path) out.set(name, b.path);
+      if (b.kind == Binding::Kind::expression && b.unpack == Binding::kWhole)
+        if (std::string path = resolve_path(*b.owner, *b.value); !path.empty() && !dtype_from_name(path))
+          out.set(name, std::move(path));  // F = torch.nn.functional
+    }
+    for (const py::Stmt* s : function.body) out.add(*s);
+    return out;
+  }
+
+  BuildOptions options(const PassModule& module, const py::Stmt& function) {
+    BuildOptions out;
+    out.skip_self = false;
+    out.inner_imports = true;
+    out.evaluate = [this, &module](const py::Expr& e) -> std::optional<Value> {
+      using Kind = HostValue::Kind;
+      if (!resolve_path(module, e).empty()) return std::nullopt;  // torch.float32 and the like: the builder's
+      const auto v = evaluate_expression(module, e, limits_);
+      if (!v || !(v->is_number() || v->is(Kind::string) || v->is(Kind::tuple) || v->is(Kind::list)))
+        return std::nullopt;
+      const auto literal = guarded([&] { return to_value(*v, module, e.place); });  // not a tuple of tensors
+      return literal ? std::optional(*literal) : std::nullopt;
+    };
+    out.constant = [this, &module, &function](std::string_view name) -> std::optional<Value> {
+      if (module.find(name) == nullptr || module.find(name)->kind != Binding::Kind::expression) return std::nullopt;
+      return to_value(evaluate_constant(module, name, limits_).take(), module, function.place);
+    };
+    out.function = [this, &module](const py::Expr& callee) -> const InlinedFunction* {
+      const Binding* b = find(module, callee);
+      if (b == nullptr) return nullptr;
+      auto& known = inlined_[b->statement];
+      if (!known) {
+        known = std::make_unique<InlinedFunction>();
+        known->module = &b->owner->syntax;
+        known->statement = b->statement;
+        known->scope = scope(*b->owner, *b->statement);
+        known->options = options(*b->owner, *b->statement);
+      }
+      return known.get();
+    };
+    return out;
+  }
+
+  // A function of the folder that is not wrapped: tracing goes through it.
+  static const Binding* find(const PassModule& module, const py::Expr& callee) {
+    const Binding* b = nullptr;
+    if (callee.kind == py::ExprKind::name) {
+      b = module.find(callee.text);
+    } else if (callee.kind == py::ExprKind::attribute && callee.items[0]->kind == py::ExprKind::name) {
+      const Binding* owner = module.find(callee.items[0]->text);
+      if (owner != nullptr && owner->kind == Binding::Kind::module) b = owner->target->find(callee.text);
+    }
+    return b != nullptr && b->kind == Binding::Kind::function && b->statement->decorators.empty() ? b : nullptr;
+  }
+
+  HostLimits limits_;
+  std::unordered_map<const py::Stmt*, std::unique_ptr<InlinedFunction>> inlined_;
+};
+
+Graph read_pattern(const PassModule& module, const py::Stmt& function, HostLimits limits) {
+  return PatternReader(limits).read(module, function);
 }
 
 Pass read_pass(ModuleLoader& loader, const std::string& name, HostLimits limits) {
@@ -125,7 +191,9 @@ Pass read_pass(ModuleLoader& loader, const std::string& name, HostLimits limits)
   const Binding& pattern = required_function(module, "pattern");
   const Binding& args = required_function(module, "replacement_args");
   const Binding& func = required_function(module, "replacement_func");
-  pass.pattern = read_pattern(*pattern.owner, *pattern.statement, limits);
+  PatternReader reader(limits);
+  pass.pattern = reader.read(*pattern.owner, *pattern.statement);
+  pass.pattern_functions = reader.functions(*pattern.statement);
   const std::size_t placeholders = pass.pattern.placeholder_count();
 
   const HostValue given = call_opaque(*args.owner, *args.statement, placeholders, limits).take();
@@ -154,9 +222,33 @@ Pass read_pass(ModuleLoader& loader, const std::string& name, HostLimits limits)
   return pass;
 }
 
-void check_modules(const ModuleLoader& loader) {
+// The functions that only patterns use: nothing else of the folder names them, so no wrapper can call them.
+std::vector<const py::Stmt*> pattern_only(const ModuleLoader& loader, const std::vector<Pass>& passes) {
+  std::vector<const py::Stmt*> candidates;
+  for (const Pass& pass : passes)
+    for (const py::Stmt* s : pass.pattern_functions)
+      if (s->name != "pattern") candidates.push_back(s);
+  const auto is_candidate = [&](const py::Stmt* s) {
+    return std::find(candidates.begin(), candidates.end(), s) != candidates.end();
+  };
+  std::vector<const py::Stmt*> named;  // what another function or the module level names
+  for (const py::Stmt* candidate : candidates)
+    for (const auto& [file, module] : loader.modules())
+      for (const py::Stmt* s : module->syntax.body()) {
+        const bool import = s->kind == py::StmtKind::import || s->kind == py::StmtKind::import_from;
+        const bool alias = s->kind == py::StmtKind::assign && s->targets.size() == 1 &&
+                           s->targets[0]->kind == py::ExprKind::name && s->targets[0]->text == "pattern";
+        if (import || alias || s->name == "pattern" || is_candidate(s)) continue;
+        if (mentions(*s, candidate->name)) named.push_back(candidate);
+      }
+  std::erase_if(candidates, [&](const py::Stmt* s) { return std::find(named.begin(), named.end(), s) != named.end(); });
+  return candidates;
+}
+
+void check_modules(const ModuleLoader& loader, const std::vector<Pass>& passes) {
+  const std::vector<const py::Stmt*> apart = pattern_only(loader, passes);
   for (const auto& [name, module] : loader.modules()) {
-    const auto violations = check_policy(*module);
+    const auto violations = check_policy(*module, apart);
     const auto worst = std::find_if(violations.begin(), violations.end(),
                                     [](const PolicyViolation& v) { return v.error.code == Code::integrity; });
     if (!violations.empty()) fail((worst != violations.end() ? *worst : violations[0]).error);
@@ -228,7 +320,7 @@ Result<PassFolder> load_pass_folder(const std::string& path, const LoadOptions& 
       out.passes.back().given = !p.from_output;
     }
     if (!options.open_policy)
-      for (const auto& loader : out.loaders) check_modules(*loader);
+      for (const auto& loader : out.loaders) check_modules(*loader, out.passes);
     limit_wrappers(out, options);
     return out;
   });
@@ -262,7 +354,7 @@ PassFolder load_one(std::unique_ptr<ModuleLoader> loader, const std::string& nam
   out.path = loader->folder();
   out.loaders.push_back(std::move(loader));
   out.passes.push_back(read_pass(*out.loaders[0], name, options.limits));
-  if (!options.open_policy) check_modules(*out.loaders[0]);
+  if (!options.open_policy) check_modules(*out.loaders[0], out.passes);
   return out;
 }
 

@@ -16,8 +16,9 @@ struct Pass {
   std::string name;    // the file's stem
   bool given = false;  // an input pass: limits of output passes do not count it
   const PassModule* module = nullptr;
-  Graph pattern;                        // of `pattern`, placeholders in its order
-  std::vector<Value> replacement_args;  // a node reference is the pattern's placeholder of that number
+  Graph pattern;                                   // of `pattern`, placeholders in its order
+  std::vector<const py::Stmt*> pattern_functions;  // `pattern` and what it calls
+  std::vector<Value> replacement_args;             // a node reference is the pattern's placeholder of that number
   const PassModule* wrapper_module = nullptr;
   const py::Stmt* wrapper = nullptr;  // the module-level function that replacement_func returns
   std::string wrapper_name() const { return std::string(wrapper->name); }

@@ -48,9 +48,13 @@ Result<Applied> apply_passes(const Graph& graph, const PassFolder& folder, Match
       for (const Match& match : found.matches)
         replacements.push_back(make_replacement(match, name, pass.replacement_args));
       auto rewritten = rewrite(out.graph, pattern, replacements);
-      if (!rewritten) continue;
+      if (!rewritten) {
+        out.passes.back().left_out = found.matches.size();
+        continue;
+      }
       next.graph = std::move(rewritten->graph);
       next.passes.back().matches = rewritten->calls.size();
+      next.passes.back().left_out = rewritten->left_out.size();
       out = std::move(next);
       graph_verify(out.graph).take();
     }

@@ -10,6 +10,7 @@ namespace passnet {
 struct AppliedPass {
   std::string name;
   std::size_t matches = 0;
+  std::size_t left_out = 0;  // matches that cannot become one call (rewrite.h)
 };
 
 struct Applied {

@@ -20,9 +20,11 @@ constexpr std::string_view kPackage = "pass_dir";
   fail(std::move(e));
 }
 
-// An empty folder is the current one.
+// An empty folder is the current one; a dotted name lies in a folder of it.
 std::string module_file(const std::string& folder, std::string_view name) {
-  return fmt::format("{}{}{}.py", folder, folder.empty() ? "" : "/", name);
+  std::string path(name);
+  std::replace(path.begin(), path.end(), '.', '/');
+  return fmt::format("{}{}{}.py", folder, folder.empty() ? "" : "/", path);
 }
 
 // The name of a folder's file that an import means: "pass_dir.x", ".x" or, as scripts do, a bare "x"; "" for the
@@ -53,9 +55,20 @@ const py::Expr* root_name(const py::Expr& e) {
          "not assigned"}});
 }
 
+// Whether a decorator is a function of the folder, which has to be called.
+bool has_own_decorator(const PassModule& module, const py::Stmt& function) {
+  return std::any_of(function.decorators.begin(), function.decorators.end(), [&](const py::Expr* d) {
+    const py::Expr* root = root_name(*d);
+    const Binding* b = root == nullptr ? nullptr : module.find(root->text);
+    return b != nullptr && b->kind != Binding::Kind::path && resolve_path(module, *root).empty();
+  });
+}
+
 bool is_file_name(std::string_view name) {
-  return !name.empty() && name.size() < 200 && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  const bool parts = !name.starts_with('.') && !name.ends_with('.') && name.find("..") == std::string_view::npos;
+  return !name.empty() && parts && name.size() < 200 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
   });
 }
 
@@ -149,6 +162,10 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
       b.statement = &s;
       b.kind = is_kernel(module, s) ? Binding::Kind::kernel : Binding::Kind::function;
       module.names[s.name] = b;
+      if (b.kind == Binding::Kind::function && has_own_decorator(module, s)) {
+        module.top_level.push_back(&s);  // @register("name")
+        module.top_level_runs = true;
+      }
       return;
     }
     case K::assign:
@@ -172,9 +189,18 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
       module.top_level_runs = true;
       return;
     }
-    case K::try_:  // optional imports: the first arm counts
-      for (const auto& part : {s.body, s.orelse, s.final_body})
-        for (const py::Stmt* inner : part) bind(module, *inner);
+    case K::try_:  // optional imports: the first arm counts, unless a file that it needs is missing
+      try {
+        for (const auto& part : {s.body, s.orelse, s.final_body})
+          for (const py::Stmt* inner : part) bind(module, *inner);
+      } catch (const Failure& failure) {
+        if (failure.error.code != Code::pass || s.handlers.empty()) throw;
+        for (const py::Stmt* inner : s.handlers[0].body)
+          if (inner->kind == K::raise)
+            throw;
+          else
+            bind(module, *inner);
+      }
       return;
     case K::if_: {
       // `if __name__ == "__main__":` never runs here; other conditions are not decided at module level.
@@ -187,9 +213,15 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
     case K::pass:
     case K::delete_:
     case K::assert_: return;
-    case K::class_:
-      refuse(module, s.place, fmt::format("class '{}' in a pass file", s.name),
-             "write functions: a pass file holds pattern, replacement_args, replacement_func, kernels and helpers");
+    case K::class_: {
+      Binding b;
+      b.owner = &module;
+      b.name = s.name;
+      b.statement = &s;
+      b.kind = Binding::Kind::klass;
+      module.names[s.name] = b;
+      return;
+    }
     default:
       refuse(module, s.place, "this statement is not supported at module level of a pass file",
              "a pass file holds imports, constants, functions and kernels");

@@ -23,6 +23,7 @@ struct Binding {
     expression,  // NAME = expression, evaluated when first needed
     path,        // something imported: "torch", "triton.language", "math.ceil"
     module,      // a file of the folder
+    klass,       // class
   } kind = Kind::path;
   const PassModule* owner = nullptr;  // where it is defined
   std::string_view name;              // its name there

@@ -29,11 +29,28 @@ constexpr std::string_view kViews[] = {
     "half",     "bfloat16", "int",      "long",      "double",     "bool"};
 constexpr std::string_view kViewFunctions[] = {"reshape", "permute", "transpose", "unsqueeze", "squeeze", "flatten"};
 // Other things of torch that are no computation.
-constexpr std::string_view kHarmless[] = {"Size",           "is_tensor",      "device",
-                                          "dtype",          "Tensor",         "finfo",
-                                          "iinfo",          "numel",          "is_floating_point",
-                                          "no_grad",        "inference_mode", "cuda.device",
-                                          "cuda.device_of", "fx.wrap",        "fx._symbolic_trace.wrap"};
+constexpr std::string_view kHarmless[] = {"Size",
+                                          "is_tensor",
+                                          "device",
+                                          "dtype",
+                                          "Tensor",
+                                          "finfo",
+                                          "iinfo",
+                                          "numel",
+                                          "is_floating_point",
+                                          "no_grad",
+                                          "inference_mode",
+                                          "cuda.device",
+                                          "cuda.device_of",
+                                          "fx.wrap",
+                                          "fx._symbolic_trace.wrap",
+                                          "broadcast_shapes",
+                                          "promote_types",
+                                          "cuda.is_available",
+                                          "cuda.current_device",
+                                          "cuda.device_count",
+                                          "cuda.get_device_capability",
+                                          "cuda.get_device_properties"};
 constexpr std::string_view kDecorators[] = {"torch.fx.wrap",
                                             "torch.fx._symbolic_trace.wrap",
                                             "torch.no_grad",
@@ -86,6 +103,7 @@ class PolicyCheck {
 
   void function(const py::Stmt& f) {
     for (const py::Expr* d : f.decorators) decorator(*d);
+    if (inside_) locals_[f.name] = {};
     const auto saved = locals_;
     const auto saved_parameters = parameters_;
     const bool saved_inside = std::exchange(inside_, true);
@@ -182,7 +200,9 @@ class PolicyCheck {
     if (t.kind == py::ExprKind::subscript && !path_of(*t.items[0]).empty())
       refuse(Code::integrity, t.place, fmt::format("assignment to an item of '{}'", path_of(*t.items[0])),
              "a pass may not change anything outside itself");
-    if (t.kind == py::ExprKind::attribute) {
+    const bool own = t.kind == py::ExprKind::attribute && t.items[0]->kind == py::ExprKind::name &&
+                     t.items[0]->text == "self" && parameters_.contains("self") && path_of(*t.items[0]).empty();
+    if (t.kind == py::ExprKind::attribute && !own) {
       const std::string path = path_of(t);
       refuse(Code::integrity, t.place, fmt::format("assignment to '{}'", path.empty() ? py::print(t) : path),
              "a pass may not change anything outside itself");
@@ -208,10 +228,22 @@ class PolicyCheck {
     const py::Expr& callee = d.kind == py::ExprKind::call ? *d.items[0] : d;
     const std::string path = path_of(callee);
     if (has(kDecorators, path) || path.starts_with("triton.")) return;
+    const bool python = callee.kind == py::ExprKind::name && module_.find(callee.text) == nullptr &&
+                        (callee.text == "property" || callee.text == "staticmethod" || callee.text == "classmethod");
+    if (python || path == "functools.cached_property" || is_own(callee)) return;
     if (path.starts_with("torch."))
       return refuse(Code::policy, d.place, fmt::format("decorator '{}' of a function", path), allowed_calls_note());
     refuse(Code::pass, d.place, fmt::format("decorator '{}' of a function", py::print(callee)),
            "known are torch.fx.wrap, torch.no_grad, functools.lru_cache, functools.cache, and triton's for kernels");
+  }
+
+  // A function of the folder: its own body is checked where it stands.
+  bool is_own(const py::Expr& e) const {
+    const py::Expr* root = &e;
+    while (root->kind == py::ExprKind::attribute) root = root->items[0];
+    if (root->kind != py::ExprKind::name || !path_of(e).empty()) return false;
+    const Binding* b = module_.find(root->text);
+    return locals_.contains(root->text) || (b != nullptr && b->kind != Binding::Kind::path);
   }
 
   // What an expression stands for outside: through local names, imports, module constants and getattr.
@@ -282,6 +314,10 @@ class PolicyCheck {
                     "a wrapper hands tensors to kernels, never addresses");
     if (has(kMetadata, name) || has(kViews, name) || name.starts_with("__")) return;
     const py::Expr& object = *callee.items[0];
+    if (object.kind == py::ExprKind::name && !locals_.contains(object.text)) {
+      const Binding* b = module_.find(object.text);  // helpers.softmax(x): that function is checked itself
+      if (b != nullptr && (b->kind == Binding::Kind::module || b->kind == Binding::Kind::klass)) return;
+    }
     const bool argument = object.kind == py::ExprKind::name && parameters_.contains(object.text);
     if (has(kShared, name) && !(argument && (name == "add" || name == "sort"))) return;
     if (op_find("." + std::string(name)))
@@ -309,13 +345,50 @@ std::string allowed_calls_note() {
          "as_tensor), read metadata, take views and launch kernels; compute in a kernel, or run with --policy open";
 }
 
-std::vector<PolicyViolation> check_policy(const PassModule& module) {
+namespace {
+
+bool mentions(const py::Expr& e, std::string_view name) {
+  if ((e.kind == py::ExprKind::name || e.kind == py::ExprKind::attribute || e.kind == py::ExprKind::string) &&
+      e.text == name)
+    return true;
+  const auto in = [&](const py::Expr* item) { return item != nullptr && mentions(*item, name); };
+  if (std::any_of(e.items.begin(), e.items.end(), in)) return true;
+  for (const py::Keyword& k : e.keywords)
+    if (in(k.value)) return true;
+  for (const py::Clause& c : e.clauses())
+    if (in(c.iterable) || std::any_of(c.conditions.begin(), c.conditions.end(), in)) return true;
+  const auto parameters = e.parameters();
+  return std::any_of(parameters.begin(), parameters.end(), [&](const py::Parameter& p) { return in(p.default_value); });
+}
+
+}  // namespace
+
+bool mentions(const py::Stmt& s, std::string_view name) {
+  const auto in = [&](const py::Expr* e) { return e != nullptr && mentions(*e, name); };
+  if (in(s.value) || in(s.annotation)) return true;
+  for (const auto& list : {s.targets, s.decorators})
+    if (std::any_of(list.begin(), list.end(), in)) return true;
+  for (const py::Parameter& p : s.parameters)
+    if (in(p.default_value)) return true;
+  for (const py::Alias& a : s.aliases)
+    if (a.name == name || a.name == "*") return true;
+  for (const auto& part : {s.body, s.orelse, s.final_body})
+    for (const py::Stmt* inner : part)
+      if (mentions(*inner, name)) return true;
+  for (const py::Handler& h : s.handlers)
+    for (const py::Stmt* inner : h.body)
+      if (mentions(*inner, name)) return true;
+  return false;
+}
+
+std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<const py::Stmt* const> apart) {
   PolicyCheck check(module);
   const auto visit = [&](const auto& self, std::span<const py::Stmt* const> body) -> void {
     for (const py::Stmt* s : body) {
       using K = py::StmtKind;
       if (s->kind == K::function) {
-        if (s->name != "pattern" && s->name != "replacement_args" && !is_kernel(module, *s)) check.function(*s);
+        const bool known = s->name == "pattern" || s->name == "replacement_args" || is_kernel(module, *s);
+        if (!known && std::find(apart.begin(), apart.end(), s) == apart.end()) check.function(*s);
       } else if (s->kind == K::if_ || s->kind == K::try_) {
         const bool main = s->kind == K::if_ && s->value->kind == py::ExprKind::compare &&
                           s->value->items[0]->kind == py::ExprKind::name && s->value->items[0]->text == "__name__";

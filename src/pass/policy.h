@@ -1,6 +1,7 @@
 // What a pass may call outside `pattern` and `replacement_args`: the lists, and the check at load.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,11 @@ struct PolicyViolation {
   Error error;  // line, call and what it resolves to
 };
 
-// Every call of every function of the module but pattern and replacement_args, and of the module level.
-std::vector<PolicyViolation> check_policy(const PassModule& module);
+// Every call of every function of the module but pattern and replacement_args, and of the module level. `apart`: other
+// functions that no wrapper can reach.
+std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<const py::Stmt* const> apart = {});
+
+// Whether a function's body names something so.
+bool mentions(const py::Stmt& function, std::string_view name);
 
 }  // namespace passnet

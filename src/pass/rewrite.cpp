@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "ops/table.h"
+#include "pass/filters.h"
 
 namespace passnet {
 
@@ -36,8 +37,13 @@ struct Place {
 
 class Rewriter {
  public:
-  Rewriter(const Graph& graph, const Pattern& pattern, const UserTable& users)
-      : graph_(graph), pattern_(pattern), users_(users), nodes_(graph.nodes), removed_(graph.nodes.size(), false) {
+  Rewriter(const Graph& graph, const Pattern& pattern, const UserTable& users, std::optional<OrderFilter>& order)
+      : graph_(graph),
+        pattern_(pattern),
+        users_(users),
+        order_(order),
+        nodes_(graph.nodes),
+        removed_(graph.nodes.size(), false) {
     places_.resize(nodes_.size());
     instead_.resize(nodes_.size());
     for (NodeId id = 0; id < static_cast<NodeId>(nodes_.size()); ++id) {
@@ -158,6 +164,10 @@ class Rewriter {
     for (NodeId id = first_user; moves && id < last; ++id)
       if (!std::binary_search(matched.begin(), matched.end(), id) && node_acts(graph_.nodes[id])) blocked_ = true;
     const NodeId after = last < first_user || moves ? last : first_user - 1;
+    if (static_cast<std::size_t>(last - matched.front()) >= matched.size()) {  // something stands in between
+      if (!order_) order_.emplace(graph_);
+      if (order_->find_conflict(matched, after) >= 0) blocked_ = true;
+    }
     turn_ += std::int64_t{1} << 20;  // room for the items behind the call
     return {after, turn_};
   }
@@ -251,7 +261,8 @@ class Rewriter {
   const Graph& graph_;
   const Pattern& pattern_;
   const UserTable& users_;
-  std::vector<Node> nodes_;  // the graph's, then the new ones
+  std::optional<OrderFilter>& order_;  // made when it is first needed
+  std::vector<Node> nodes_;            // the graph's, then the new ones
   std::vector<bool> removed_;
   std::vector<Place> places_;
   std::vector<NodeId> instead_;  // what users of a node use now
@@ -263,8 +274,14 @@ class Rewriter {
 }  // namespace
 
 bool node_acts(const Node& node) {
-  if (node_is_effect(node) || node_is_in_place(node) || (node_is_impure(node) && node.kind != NodeKind::placeholder))
-    return true;
+  return (node_is_impure(node) && node.kind != NodeKind::placeholder) || node_writes(node);
+}
+
+bool node_writes(const Node& node) {
+  if (node.kind == NodeKind::placeholder || node.kind == NodeKind::output) return false;
+  if (node_is_effect(node) || node_is_in_place(node)) return true;
+  const AtenRow* overload = node.kind == NodeKind::call_function ? aten_overload(node.target, true) : nullptr;
+  if (overload != nullptr) return aten_schema(*overload).writes;
   const std::string_view name = std::string_view(node.target).substr(node.target.rfind('.') + 1);
   if (name.ends_with('_') && !name.ends_with("__") && !node.target.starts_with("operator."))
     return true;  // add_, copy_
@@ -290,12 +307,13 @@ Replacement make_replacement(const Match& match, std::string target, std::vector
 Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<const Replacement> replacements) {
   return guarded([&] {
     const UserTable users(graph);
+    std::optional<OrderFilter> order;
     std::vector<std::size_t> used, left_out;
     std::optional<Rewritten> out;
     // Each match is acyclic by itself; together some may not be. All of [begin, end) are added, or else its halves,
     // down to the one that does not fit.
     const std::function<void(std::size_t, std::size_t)> add = [&](std::size_t begin, std::size_t end) {
-      Rewriter rewriter(graph, pattern, users);
+      Rewriter rewriter(graph, pattern, users, order);
       for (const std::size_t i : used) rewriter.add(replacements[i]);
       for (std::size_t i = begin; i < end; ++i) rewriter.add(replacements[i]);
       if (auto next = rewriter.finish()) {
@@ -311,8 +329,8 @@ Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<
     if (!replacements.empty()) add(0, replacements.size());
     if (!out)
       fail(Code::graph,
-           "no match can become one call: its arguments need it, a way leads out of it and back, or a user would move "
-           "past an effect");
+           "no match can become one call: its arguments need it, a way leads out of it and back, or something would "
+           "move past a write of what it reads");
     out->left_out = std::move(left_out);
     graph_verify(out->graph).take();
     return std::move(*out);

@@ -31,12 +31,14 @@ struct Rewritten {
   Graph graph;
   std::vector<NodeId> calls;  // the new calls
   std::vector<std::size_t>
-      left_out;  // replacements that would close a circle with an earlier one, or move a user past an effect
+      left_out;  // replacements that would close a circle with an earlier one, or move something past a write
 };
 
 Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<const Replacement> replacements);
 
 // Whether a node does something beside its result: it stays although nobody uses it.
 bool node_acts(const Node& node);
+// Whether that is a write into its first operand: item assignment, `x += y`, `x.add_(y)`, `inplace=True`.
+bool node_writes(const Node& node);
 
 }  // namespace passnet

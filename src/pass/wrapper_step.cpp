@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "base/text.h"
 
 namespace passnet {
@@ -9,6 +11,7 @@ namespace passnet {
 namespace {
 
 constexpr std::size_t kPlanLimit = 256;  // plans kept per wrapper; a graph needs one per call of it
+constexpr std::int64_t kKeptLimit = std::int64_t{256} << 20;  // bytes of temporaries kept between the calls of a plan
 
 std::string argument_text(const RunValue& v) {
   using Kind = RunValue::Kind;
@@ -51,14 +54,77 @@ HostValue to_host(const RunValue& v) {
   }
 }
 
-RunValue output_value(const PlanOutput& o, const std::vector<TensorRef>& buffers) {
+// Whether a plan recorded for `key` is what `value` needs: all that a wrapper can see of it.
+bool same(const RunValue& key, const RunValue& value) {
+  if (key.kind != value.kind) return false;
+  switch (key.kind) {
+    case RunValue::Kind::none: return true;
+    case RunValue::Kind::boolean:
+    case RunValue::Kind::integer: return key.integer == value.integer;
+    case RunValue::Kind::real:
+      return std::bit_cast<std::uint64_t>(key.real) == std::bit_cast<std::uint64_t>(value.real);
+    case RunValue::Kind::text: return key.text == value.text;
+    case RunValue::Kind::tensor:
+      return key.tensor.dtype == value.tensor.dtype && key.tensor.device == value.tensor.device &&
+             key.tensor.sizes == value.tensor.sizes && key.tensor.strides == value.tensor.strides;
+    case RunValue::Kind::list:
+      return std::equal(key.items.begin(), key.items.end(), value.items.begin(), value.items.end(), same);
+  }
+  return false;
+}
+
+bool same(std::span<const RunValue> key, std::span<const RunValue> arguments) {
+  return std::equal(key.begin(), key.end(), arguments.begin(), arguments.end(),
+                    [](const RunValue& a, const RunValue& b) { return same(a, b); });
+}
+
+RunValue without_data(RunValue v) {
+  v.tensor.owner = {};
+  v.tensor.data = nullptr;
+  for (RunValue& item : v.items) item = without_data(std::move(item));
+  return v;
+}
+
+template <class F>
+void output_buffers(const PlanOutput& o, const F& visit) {
+  if (o.buffer >= 0) visit(static_cast<std::size_t>(o.buffer));
+  for (const PlanOutput& item : o.items) output_buffers(item, visit);
+}
+
+// Which buffers are wanted as tensors, and which memory can stay for the next call.
+void plan_memory(WrapperStep::Recorded& r) {
+  const std::vector<Buffer>& buffers = r.plan.buffers;
+  r.addresses.assign(buffers.size(), nullptr);
+  r.tensors.resize(buffers.size());
+  r.tensor_needed.assign(buffers.size(), 0);
+  std::vector<std::uint8_t> returned(buffers.size(), 0);
+  output_buffers(r.plan.output, [&](std::size_t id) { r.tensor_needed[id] = returned[id] = 1; });
+  for (std::size_t id = buffers.size(); id-- > 0;) {  // a base stands before its views
+    const Buffer& b = buffers[id];
+    if (b.base < 0) continue;
+    const auto base = static_cast<std::size_t>(b.base);
+    if (b.kind == BufferKind::copy || r.tensor_needed[id] != 0) r.tensor_needed[base] = 1;
+    if (b.kind == BufferKind::view && returned[id] != 0) returned[base] = 1;
+  }
+  r.kept.assign(buffers.size(), 0);
+  std::int64_t bytes = 0;
+  for (std::size_t id = 0; id < buffers.size(); ++id) {
+    const Buffer& b = buffers[id];
+    if ((b.kind != BufferKind::fresh && b.kind != BufferKind::copy) || returned[id] != 0) continue;
+    bytes += b.desc.hull() * static_cast<std::int64_t>(dtype_row(b.desc.dtype).size);
+    r.kept[id] = bytes <= kKeptLimit ? 1 : 0;
+  }
+}
+
+RunValue output_value(const PlanOutput& o, const std::vector<TensorRef>& tensors) {
   RunValue out;
   if (o.is_tuple) {
     out.kind = RunValue::Kind::list;
-    for (const PlanOutput& item : o.items) out.items.push_back(output_value(item, buffers));
+    out.items.reserve(o.items.size());
+    for (const PlanOutput& item : o.items) out.items.push_back(output_value(item, tensors));
   } else if (o.buffer >= 0) {
     out.kind = RunValue::Kind::tensor;
-    out.tensor = buffers[static_cast<std::size_t>(o.buffer)];
+    out.tensor = tensors[static_cast<std::size_t>(o.buffer)];
   } else if (const auto* i = std::get_if<std::int64_t>(&o.scalar.value)) {
     out.kind = RunValue::Kind::integer;
     out.integer = *i;
@@ -72,22 +138,23 @@ RunValue output_value(const PlanOutput& o, const std::vector<TensorRef>& buffers
   return out;
 }
 
+class NoKernels final : public PreparedPlan {
+ public:
+  void launch(std::size_t, void* const*) override {}
+};
+
 }  // namespace
 
-Result<std::monostate> RecordingBackend::launch(const Launch&, std::span<const TensorRef>) {
-  ++launches;
-  return std::monostate{};
+Result<std::unique_ptr<PreparedPlan>> RecordingBackend::prepare(const LaunchPlan&, void* const*) {
+  return std::unique_ptr<PreparedPlan>(std::make_unique<NoKernels>());
 }
 
-const WrapperStep::Recorded& WrapperStep::prepared(std::span<const RunValue> arguments) {
-  std::string key;
-  for (const RunValue& v : arguments) key += (key.empty() ? "" : ", ") + argument_text(v);
-  if (const auto it = by_arguments_.find(key); it != by_arguments_.end()) return *plans_[it->second];
-  if (plans_.size() >= kPlanLimit)
-    fail(Code::limit,
-         fmt::format("wrapper '{}' is called with more than {} different shapes", pass_.wrapper_name(), kPlanLimit));
+std::unique_ptr<WrapperStep::Recorded> WrapperStep::record(std::span<const RunValue> arguments) const {
+  auto out = std::make_unique<Recorded>();
   std::vector<HostArgument> host;
   for (const RunValue& v : arguments) {
+    out->arguments += (out->arguments.empty() ? "" : ", ") + argument_text(v);
+    out->key.push_back(without_data(v));
     HostArgument a;
     if (v.kind == RunValue::Kind::tensor)
       a.tensor = describe(v.tensor);
@@ -95,40 +162,78 @@ const WrapperStep::Recorded& WrapperStep::prepared(std::span<const RunValue> arg
       a.scalar = to_host(v);
     host.push_back(std::move(a));
   }
-  plans_.push_back(std::make_unique<Recorded>(
-      Recorded{key, record_plan(*pass_.wrapper_module, *pass_.wrapper, std::move(host)).take()}));
-  by_arguments_.emplace(std::move(key), plans_.size() - 1);
-  return *plans_.back();
+  out->plan = record_plan(*pass_.wrapper_module, *pass_.wrapper, std::move(host)).take();
+  plan_memory(*out);
+  return out;
 }
 
-RunValue WrapperStep::replay(const LaunchPlan& plan, std::span<const RunValue> arguments) {
-  std::vector<TensorRef> buffers(plan.buffers.size());
-  for (const auto& [is_buffer, id] : plan.order) {
-    if (!is_buffer) {
-      backend_.launch(plan.launches[id], buffers).take();
-      continue;
-    }
-    const Buffer& b = plan.buffers[id];
-    switch (b.kind) {
-      case BufferKind::input: buffers[id] = arguments[b.input].tensor; break;
-      case BufferKind::fresh:
-        buffers[id] = engine_.allocate(b.desc).take();
-        if (b.fill == Fill::value) engine_.fill(buffers[id], b.fill_value).take();
-        break;
-      case BufferKind::view:
-        buffers[id] = engine_.view(buffers[static_cast<std::size_t>(b.base)], b.desc, b.offset).take();
-        break;
-      case BufferKind::copy:
-        buffers[id] = engine_.allocate(b.desc).take();
-        engine_.copy(buffers[id], buffers[static_cast<std::size_t>(b.base)]).take();
-        break;
+// A graph calls a wrapper in the same order every time, so the plan that followed the last one is tried first.
+WrapperStep::Recorded& WrapperStep::find(std::span<const RunValue> arguments) {
+  if (!plans_.empty())
+    if (const std::size_t next = plans_[last_]->next; same(plans_[next]->key, arguments)) return *plans_[last_ = next];
+  std::size_t found = 0;
+  while (found < plans_.size() && !same(plans_[found]->key, arguments)) ++found;
+  if (found == plans_.size()) {
+    if (plans_.size() >= kPlanLimit)
+      fail(Code::limit,
+           fmt::format("wrapper '{}' is called with more than {} different shapes", pass_.wrapper_name(), kPlanLimit));
+    plans_.push_back(record(arguments));
+  }
+  plans_[last_]->next = found;
+  return *plans_[last_ = found];
+}
+
+void WrapperStep::make_buffer(Recorded& r, std::size_t id, std::span<const RunValue> arguments) {
+  const Buffer& b = r.plan.buffers[id];
+  const bool needed = r.tensor_needed[id] != 0;
+  switch (b.kind) {
+    case BufferKind::input:
+      if (needed) r.tensors[id] = arguments[b.input].tensor;
+      break;
+    case BufferKind::fresh:
+    case BufferKind::copy:
+      if (r.kept[id] == 0 || r.tensors[id].owner.get() == nullptr) {
+        r.tensors[id] = engine_.allocate(b.desc).take();
+        r.addresses[id] = r.tensors[id].data;
+      }
+      if (b.fill == Fill::value) engine_.fill(r.tensors[id], b.fill_value).take();
+      if (b.kind == BufferKind::copy) engine_.copy(r.tensors[id], r.tensors[static_cast<std::size_t>(b.base)]).take();
+      break;
+    case BufferKind::view: {
+      const auto base = static_cast<std::size_t>(b.base);
+      auto* address = static_cast<char*>(r.addresses[base]);
+      if (address != nullptr) address += b.offset * static_cast<std::int64_t>(dtype_row(b.desc.dtype).size);
+      r.addresses[id] = address;
+      if (needed) r.tensors[id] = engine_.view(r.tensors[base], b.desc, b.offset).take();
+      break;
     }
   }
-  return output_value(plan.output, buffers);
+}
+
+RunValue WrapperStep::replay(Recorded& r, std::span<const RunValue> arguments) {
+  for (std::size_t id = 0; id < r.plan.buffers.size(); ++id)
+    if (const Buffer& b = r.plan.buffers[id]; b.kind == BufferKind::input)
+      r.addresses[id] = arguments[b.input].tensor.data;
+  void* const* addresses = r.addresses.data();
+  if (r.prepared == nullptr || !r.prepared->fits(addresses)) r.prepared = backend_.prepare(r.plan, addresses).take();
+  const bool watched = r.prepared->watches();
+  for (const auto& [is_buffer, id] : r.plan.order) {
+    if (is_buffer) {
+      make_buffer(r, id, arguments);
+      if (watched) r.prepared->made(static_cast<BufferId>(id), addresses);
+    } else {
+      r.prepared->launch(id, addresses);
+    }
+  }
+  if (watched) r.prepared->finished(addresses);
+  RunValue out = output_value(r.plan.output, r.tensors);
+  for (std::size_t id = 0; id < r.tensors.size(); ++id)
+    if (r.kept[id] == 0) r.tensors[id].owner = {};
+  return out;
 }
 
 Result<RunValue> WrapperStep::run(std::span<const RunValue> arguments) {
-  return guarded([&] { return replay(prepared(arguments).plan, arguments); });
+  return guarded([&] { return replay(find(arguments), arguments); });
 }
 
 }  // namespace passnet

@@ -1,27 +1,12 @@
-// A wrapper as a step of a running program: prepared once per shapes, dtypes and scalars, then replayed.
+// A wrapper as a step of a running program: recorded once per shapes, dtypes and scalars, then replayed. A replay
+// compares the arguments with the recorded ones, allocates the outputs and calls the kernels; nothing else.
 #pragma once
 
-#include <unordered_map>
-
 #include "pass/host.h"
+#include "pass/kernel_backend.h"
 #include "pass/load.h"
 
 namespace passnet {
-
-// What runs kernels. The tile back-ends implement it; the recorder only takes note.
-class KernelBackend {
- public:
-  virtual ~KernelBackend() = default;
-  // Buffers by their number in the plan. Called in the plan's order.
-  virtual Result<std::monostate> launch(const Launch& launch, std::span<const TensorRef> buffers) = 0;
-};
-
-// Launches nothing: what a kernel would have written stays as allocated, and shapes flow on.
-class RecordingBackend final : public KernelBackend {
- public:
-  Result<std::monostate> launch(const Launch& launch, std::span<const TensorRef> buffers) override;
-  std::size_t launches = 0;
-};
 
 class WrapperStep final : public ExternalStep {
  public:
@@ -32,19 +17,28 @@ class WrapperStep final : public ExternalStep {
   struct Recorded {
     std::string arguments;  // what the plan was recorded for, as text
     LaunchPlan plan;
+    std::vector<RunValue> key;                // the same, without data
+    std::unique_ptr<PreparedPlan> prepared;   // for where the inputs lie now
+    std::vector<std::uint8_t> tensor_needed;  // by buffer: more than its address is used
+    std::vector<std::uint8_t> kept;           // by buffer: memory that no output refers to is used again
+    std::vector<void*> addresses;             // by buffer
+    std::vector<TensorRef> tensors;           // by buffer, where needed or kept
+    std::size_t next = 0;                     // which plan was run after this one the last time
   };
   // In the order of recording.
   const std::vector<std::unique_ptr<Recorded>>& plans() const { return plans_; }
 
  private:
-  const Recorded& prepared(std::span<const RunValue> arguments);
-  RunValue replay(const LaunchPlan& plan, std::span<const RunValue> arguments);
+  Recorded& find(std::span<const RunValue> arguments);
+  std::unique_ptr<Recorded> record(std::span<const RunValue> arguments) const;
+  RunValue replay(Recorded& r, std::span<const RunValue> arguments);
+  void make_buffer(Recorded& r, std::size_t id, std::span<const RunValue> arguments);
 
   const Pass& pass_;
   Engine& engine_;
   KernelBackend& backend_;
   std::vector<std::unique_ptr<Recorded>> plans_;
-  std::unordered_map<std::string, std::size_t> by_arguments_;
+  std::size_t last_ = 0;  // the plan that was run last
 };
 
 }  // namespace passnet

@@ -64,7 +64,7 @@ Operand Lowering::b_clamp(Call& c) {
   unite(x, high);
   low = Operand::tensor(broadcast_to(cast(low.id, type(x.id).elem), type(x.id).shape));
   if (!is_float(type(x.id).elem))
-    refuse(fmt::format("tl.clamp of {}", type_text(type(x.id))),
+    refuse(fmt::format("tl.clamp of {}", triton_type(type(x.id))),
            "it is for floats; write tl.minimum(tl.maximum(x, low), high)");
   const bool nan = string_arg(c, 3, "propagate_nan").value_or("NONE") == "ALL";
   const ValueId above = emit2(nan ? Code::max_nan : Code::max, x.id, low.id);
@@ -95,7 +95,7 @@ Operand Lowering::b_fma(Call& c) {
 Operand Lowering::b_fdiv(Call& c) {
   ValueId x = tensor_arg(c, 0), y = tensor_arg(c, 1);
   if (!is_float(type(x).elem) || !is_float(type(y).elem) || type(x).pointer || type(y).pointer)
-    refuse(fmt::format("{} of {} and {}", c.name, type_text(type(x)), type_text(type(y))), "both must be floats");
+    refuse(fmt::format("{} of {} and {}", c.name, triton_type(type(x)), triton_type(type(y))), "both must be floats");
   std::tie(x, y) = pair(Operand::tensor(x), Operand::tensor(y));
   return Operand::tensor(emit2(Code::div, x, y));
 }
@@ -117,7 +117,7 @@ Operand Lowering::b_arithmetic(Call& c) {
 Operand Lowering::b_mul_high(Call& c) {
   const auto [x, y] = pair(Operand::tensor(tensor_arg(c, 0)), Operand::tensor(tensor_arg(c, 1)));
   if (is_float(type(x).elem) || elem_row(type(x).elem).bits < 32)
-    refuse(fmt::format("{} of {}", c.name, type_text(type(x))), "it is for 32- and 64-bit integers");
+    refuse(fmt::format("{} of {}", c.name, triton_type(type(x))), "it is for 32- and 64-bit integers");
   return Operand::tensor(emit2(Code::mul_high, x, y));
 }
 
@@ -144,7 +144,7 @@ Operand Lowering::b_softmax(Call& c) {
   const ValueId top = reduce(wide, dim, Combine::max, keep);
   const Operand z = binary(O::sub, Operand::tensor(x), Operand::tensor(top));
   if (type(z.id).elem != Elem::f32 && type(z.id).elem != Elem::f64)
-    refuse(fmt::format("tl.softmax of {}", type_text(type(x))), "cast with .to(tl.float32)");
+    refuse(fmt::format("tl.softmax of {}", triton_type(type(x))), "cast with .to(tl.float32)");
   const ValueId e = emit1(Code::exp, z.id);
   const ValueId total = reduce(e, dim, Combine::sum, keep);
   return binary(O::div, Operand::tensor(e), Operand::tensor(total));
@@ -167,7 +167,7 @@ Operand Lowering::b_lib_binary(Call& c) {
   ValueId y = tensor_arg(c, 1);
   if (c.row.code == Code::pow && type(y).elem == Elem::i32 && !type(y).pointer) y = cast(y, type(x).elem);
   if (type(y).elem != type(x).elem || type(y).pointer)
-    refuse(fmt::format("{} of {} and {}", c.name, type_text(type(x)), type_text(type(y))),
+    refuse(fmt::format("{} of {} and {}", c.name, triton_type(type(x)), triton_type(type(y))),
            "both must be float32 or both float64: cast with .to(...)");
   broadcast_pair(x, y);
   const auto bits_of = [&](ValueId v) { return bitcast(v, type(v).elem == Elem::f32 ? Elem::i32 : Elem::i64); };
@@ -293,7 +293,7 @@ Operand Lowering::b_random(Call& c) {
   const ValueId seed = tensor_arg(c, 0), offset = tensor_arg(c, 1);
   for (const ValueId v : {seed, offset})
     if (is_float(type(v).elem) || type(v).pointer)
-      refuse(fmt::format("{} of {}", c.name, type_text(type(v))), "seed and offset are integers");
+      refuse(fmt::format("{} of {}", c.name, triton_type(type(v))), "seed and offset are integers");
   if (type(seed).is_tile()) refuse(fmt::format("the seed of {} is a scalar", c.name));
   const std::int64_t rounds = integer_arg(c, 2, "n_rounds");
   if (rounds < 0 || rounds > 100) refuse(fmt::format("{} rounds in {}", rounds, c.name));

@@ -19,7 +19,7 @@ Operand Lowering::b_load(Call& c) {
   if (c[0].is(OK::block_pointer)) return load_block(c);
   ValueId p = tensor_arg(c, 0);
   if (!type(p).pointer)
-    refuse(fmt::format("tl.load of {}", type_text(type(p))),
+    refuse(fmt::format("tl.load of {}", triton_type(type(p))),
            "the first argument is a pointer: tl.load(x_ptr + offsets)");
   if (!list_arg(c[3]).empty() || (c[4].is_constant() && c[4].constant.truth()))
     refuse("boundary_check and padding_option are for block pointers", "give a mask and other=");
@@ -28,13 +28,13 @@ Operand Lowering::b_load(Call& c) {
   if (!c[1].is_none()) {
     mask = tensor_arg(c, 1);
     if (type(mask).elem != Elem::i1 || type(mask).pointer)
-      refuse(fmt::format("a mask of {}", type_text(type(mask))), "compare: mask = offs < n");
+      refuse(fmt::format("a mask of {}", triton_type(type(mask))), "compare: mask = offs < n");
   }
   if (!c[2].is_none()) other = tensor_arg(c, 2);
   if (!type(p).is_tile()) {
     for (const ValueId v : {mask, other})
       if (v != kNoValue && type(v).is_tile())
-        refuse(fmt::format("a scalar pointer with a mask or other of {}", type_text(type(v))),
+        refuse(fmt::format("a scalar pointer with a mask or other of {}", triton_type(type(v))),
                "add offsets to the pointer: tl.load(ptr + offs, mask=mask)");
   } else {
     if (mask != kNoValue) broadcast_pair(p, mask);
@@ -59,7 +59,7 @@ Operand Lowering::b_store(Call& c) {
   }
   ValueId p = tensor_arg(c, 0);
   if (!type(p).pointer)
-    refuse(fmt::format("tl.store to {}", type_text(type(p))),
+    refuse(fmt::format("tl.store to {}", triton_type(type(p))),
            "the first argument is a pointer: tl.store(out_ptr + offsets, value)");
   if (!list_arg(c[3]).empty()) refuse("boundary_check is for block pointers", "give a mask");
   ValueId v = tensor_arg(c, 1);
@@ -68,19 +68,19 @@ Operand Lowering::b_store(Call& c) {
   if (!c[2].is_none()) {
     mask = tensor_arg(c, 2);
     if (type(mask).elem != Elem::i1 || type(mask).pointer)
-      refuse(fmt::format("a mask of {}", type_text(type(mask))), "compare: mask = offs < n");
+      refuse(fmt::format("a mask of {}", triton_type(type(mask))), "compare: mask = offs < n");
   }
   const Type t = type(p);
   for (const ValueId x : {v, mask})
     if (x != kNoValue && type(x).is_tile() && !t.is_tile())
-      refuse(fmt::format("{} stored through one pointer", type_text(type(x))),
+      refuse(fmt::format("{} stored through one pointer", triton_type(type(x))),
              "add offsets to the pointer: tl.store(ptr + offs, value, mask=mask)");
   if (t.is_tile()) {
     const auto fit = [&](ValueId& x) {
       ValueId q = p;
       broadcast_pair(q, x);
       if (type(q).shape != t.shape)
-        refuse(fmt::format("{} stored through {}", type_text(type(x)), type_text(t)),
+        refuse(fmt::format("{} stored through {}", triton_type(type(x)), triton_type(t)),
                "value and mask may not be larger than the pointers");
     };
     fit(v);
@@ -104,7 +104,7 @@ Operand Lowering::b_atomic(Call& c) {
       {"atomic_xchg", Atomic::exchange}};
   const ValueId p = tensor_arg(c, 0);
   const Type t = type(p);
-  if (!t.pointer) refuse(fmt::format("{} on {}", c.name, type_text(t)), "the first argument is a pointer");
+  if (!t.pointer) refuse(fmt::format("{} on {}", c.name, triton_type(t)), "the first argument is a pointer");
   Op op;
   op.code = Code::atomic;
   for (const auto& [name, kind] : kKinds)
@@ -115,13 +115,13 @@ Operand Lowering::b_atomic(Call& c) {
     refuse(fmt::format("{} on {}", c.name, elem_row(t.elem).triton_name), "use a tensor of int32 or float32");
   ValueId v = tensor_arg(c, 1);
   v = cast(t.is_tile() ? broadcast_to(v, t.shape) : v, t.elem);
-  if (type(v).shape != t.shape) refuse(fmt::format("{} of {} through one pointer", c.name, type_text(type(v))));
+  if (type(v).shape != t.shape) refuse(fmt::format("{} of {} through one pointer", c.name, triton_type(type(v))));
   op.operands = {p, v};
   if (!c[2].is_none()) {
     ValueId mask = tensor_arg(c, 2);
-    if (type(mask).elem != Elem::i1) refuse(fmt::format("a mask of {}", type_text(type(mask))));
+    if (type(mask).elem != Elem::i1) refuse(fmt::format("a mask of {}", triton_type(type(mask))));
     if (t.is_tile()) mask = broadcast_to(mask, t.shape);
-    if (type(mask).shape != t.shape) refuse(fmt::format("a mask of {} with one pointer", type_text(type(mask))));
+    if (type(mask).shape != t.shape) refuse(fmt::format("a mask of {} with one pointer", triton_type(type(mask))));
     op.operands.push_back(mask);
   }
   return Operand::tensor(emit(std::move(op), {t.elem, false, t.shape}));
@@ -130,7 +130,7 @@ Operand Lowering::b_atomic(Call& c) {
 Operand Lowering::b_atomic_cas(Call& c) {
   const ValueId p = tensor_arg(c, 0);
   const Type t = type(p);
-  if (!t.pointer) refuse(fmt::format("{} on {}", c.name, type_text(t)), "the first argument is a pointer");
+  if (!t.pointer) refuse(fmt::format("{} on {}", c.name, triton_type(t)), "the first argument is a pointer");
   if (elem_row(t.elem).bits < 16) refuse(fmt::format("{} on {}", c.name, elem_row(t.elem).triton_name));
   std::vector<ValueId> operands{p};
   for (std::size_t i = 1; i < 3; ++i) {
@@ -246,9 +246,9 @@ void Lowering::store_block(Call& c) {
   ValueId v = tensor_arg(c, 1);
   if (!type(v).is_tile()) v = broadcast_to(v, t.shape);
   if (type(v).shape != t.shape)
-    refuse(fmt::format("{} stored through a block pointer of {}", type_text(type(v)), type_text(t)));
+    refuse(fmt::format("{} stored through a block pointer of {}", triton_type(type(v)), triton_type(t)));
   if (type(v).elem != t.elem)
-    refuse(fmt::format("{} stored through a block pointer to {}", type_text(type(v)), elem_row(t.elem).triton_name),
+    refuse(fmt::format("{} stored through a block pointer to {}", triton_type(type(v)), elem_row(t.elem).triton_name),
            "cast with .to(...)");
   const BlockAccess at = block_access(c[0], c[3], c.name);
   Op op;

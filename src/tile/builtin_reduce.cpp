@@ -44,7 +44,7 @@ std::optional<Elem> sum_elem(Elem e) {
 Operand Lowering::b_sum(Call& c) {
   ValueId v = tensor_arg(c, 0);
   if (!type(v).is_tile() || type(v).pointer)
-    refuse(fmt::format("{} of {}", c.name, type_text(type(v))), "only tiles are reduced");
+    refuse(fmt::format("{} of {}", c.name, triton_type(type(v))), "only tiles are reduced");
   std::optional<int> axis;
   if (!c[1].is_none()) axis = axis_of(integer_arg(c, 1, "axis"), type(v).shape.rank, c.name);
   const bool keep = flag_arg(c, 2, "keep_dims");
@@ -58,7 +58,7 @@ Operand Lowering::b_sum(Call& c) {
 Operand Lowering::b_max(Call& c) {
   ValueId v = promote_bfloat16(tensor_arg(c, 0));
   if (!type(v).is_tile() || type(v).pointer)
-    refuse(fmt::format("{} of {}", c.name, type_text(type(v))),
+    refuse(fmt::format("{} of {}", c.name, triton_type(type(v))),
            fmt::format("{0} reduces a tile; of two values take tl.{1}", c.name,
                        c.row.code == Code::max ? "maximum" : "minimum"));
   if (!c[1].is_none() && !c[1].is_integer())
@@ -80,7 +80,7 @@ Operand Lowering::b_max(Call& c) {
 
 Operand Lowering::b_argmax(Call& c) {
   const ValueId v = promote_bfloat16(tensor_arg(c, 0));
-  if (!type(v).is_tile() || type(v).pointer) refuse(fmt::format("{} of {}", c.name, type_text(type(v))));
+  if (!type(v).is_tile() || type(v).pointer) refuse(fmt::format("{} of {}", c.name, triton_type(type(v))));
   const int axis = axis_of(integer_arg(c, 1, "axis"), type(v).shape.rank, c.name);
   const Combine combine = c.row.code == Code::max ? Combine::argmax : Combine::argmin;
   return Operand::tensor(reduce(v, axis, combine, flag_arg(c, 3, "keep_dims")));
@@ -89,7 +89,7 @@ Operand Lowering::b_argmax(Call& c) {
 Operand Lowering::b_bits(Call& c) {
   const ValueId v = tensor_arg(c, 0);
   if (!type(v).is_tile() || type(v).pointer || is_float(type(v).elem))
-    refuse(fmt::format("{} of {}", c.name, type_text(type(v))), "it is for tiles of integers");
+    refuse(fmt::format("{} of {}", c.name, triton_type(type(v))), "it is for tiles of integers");
   std::optional<int> axis;
   if (!c[1].is_none()) axis = axis_of(integer_arg(c, 1, "axis"), type(v).shape.rank, c.name);
   const Combine combine = c.row.code == Code::bit_xor ? Combine::bit_xor : Combine::bit_or;
@@ -98,7 +98,7 @@ Operand Lowering::b_bits(Call& c) {
 
 Operand Lowering::b_scan(Call& c) {
   ValueId v = promote_bfloat16(tensor_arg(c, 0));
-  if (!type(v).is_tile() || type(v).pointer) refuse(fmt::format("{} of {}", c.name, type_text(type(v))));
+  if (!type(v).is_tile() || type(v).pointer) refuse(fmt::format("{} of {}", c.name, triton_type(type(v))));
   Op op;
   op.code = Code::scan;
   op.axis = static_cast<std::int8_t>(axis_of(integer_arg(c, 1, "axis"), type(v).shape.rank, c.name));
@@ -156,7 +156,7 @@ Operand Lowering::b_reduce(Call& c) {
            "a combine function returns a + b, a * b, tl.maximum(a, b), tl.minimum(a, b), a & b, a | b or a ^ b",
            ErrorCode::unsupported);
   const ValueId v = tensor_arg(c, 0);
-  if (!type(v).is_tile() || type(v).pointer) refuse(fmt::format("{} of {}", c.name, type_text(type(v))));
+  if (!type(v).is_tile() || type(v).pointer) refuse(fmt::format("{} of {}", c.name, triton_type(type(v))));
   std::optional<int> axis;
   if (!c[1].is_none()) axis = axis_of(integer_arg(c, 1, "axis"), type(v).shape.rank, c.name);
   const bool flag = flag_arg(c, 3, c.row.code == Code::reduce ? "keep_dims" : "reverse");
@@ -174,7 +174,7 @@ Operand Lowering::b_reduce(Call& c) {
 Operand Lowering::b_flip(Call& c) {
   const ValueId v = tensor_arg(c, 0);
   const Type t = type(v);
-  if (!t.is_tile() || t.pointer) refuse(fmt::format("{} of {}", c.name, type_text(t)));
+  if (!t.is_tile() || t.pointer) refuse(fmt::format("{} of {}", c.name, triton_type(t)));
   const int rank = t.shape.rank;
   const int dim = c[1].is_none() ? rank - 1 : axis_of(integer_arg(c, 1, "dim"), rank, c.name);
   constexpr std::pair<int, Elem> kBits[] = {
@@ -216,7 +216,7 @@ Operand Lowering::b_dot(Call& c) {
   ValueId a = tensor_arg(c, 0), b = tensor_arg(c, 1);
   const Type at = type(a), bt = type(b);
   const int rank = at.shape.rank;
-  const std::string types = fmt::format("{} and {}", type_text(at), type_text(bt));
+  const std::string types = fmt::format("{} and {}", triton_type(at), triton_type(bt));
   if (rank < 2 || rank != bt.shape.rank || at.pointer || bt.pointer)
     refuse(fmt::format("{} of {}", c.name, types), "both must be tiles of two (or three) dimensions");
   if (at.elem != bt.elem)
@@ -253,8 +253,8 @@ Operand Lowering::b_dot(Call& c) {
   if (!c[2].is_none()) {
     acc = tensor_arg(c, 2);
     if (type(acc) != Type{elem, false, shape})
-      refuse(fmt::format("the accumulator of {} is {}, not {}", c.name, type_text(type(acc)),
-                         type_text({elem, false, shape})),
+      refuse(fmt::format("the accumulator of {} is {}, not {}", c.name, triton_type(type(acc)),
+                         triton_type({elem, false, shape})),
              "start with tl.zeros((BM, BN), dtype=tl.float32)");
   }
   if (rank <= 3) return Operand::tensor(dot(a, b, acc, elem));

@@ -20,7 +20,7 @@ ValueId Lowering::float_arg(Call& c, std::size_t i) {
   const ValueId v = tensor_arg(c, i);
   const Type& t = type(v);
   if (t.pointer || (t.elem != Elem::f32 && t.elem != Elem::f64))
-    refuse(fmt::format("{} needs float32 or float64, not {}", c.name, type_text({t.elem, t.pointer, {}})),
+    refuse(fmt::format("{} needs float32 or float64, not {}", c.name, triton_type({t.elem, t.pointer, {}})),
            "cast with .to(tl.float32)");
   return v;
 }
@@ -111,7 +111,7 @@ Operand Lowering::b_arange(Call& c) {
 Operand Lowering::b_full(Call& c) {
   const Shape shape = shape_of(c[0], c.name);
   const Type t = type_arg(c, 2);
-  if (t.pointer || t.is_tile()) refuse(fmt::format("{} of {}", c.name, type_text(t)));
+  if (t.pointer || t.is_tile()) refuse(fmt::format("{} of {}", c.name, triton_type(t)));
   if (c[1].is_number()) return Operand::tensor(constant(c[1].constant, t.elem, shape));
   const ValueId v = tensor_arg(c, 1);
   if (type(v).shape.elements() != 1) refuse(fmt::format("the value of {} is {}", c.name, operand_text(c[1])));
@@ -121,7 +121,7 @@ Operand Lowering::b_full(Call& c) {
 Operand Lowering::b_zeros(Call& c) {
   const Shape shape = shape_of(c[0], c.name);
   const Type t = type_arg(c, 1);
-  if (t.pointer || t.is_tile()) refuse(fmt::format("{} of {}", c.name, type_text(t)));
+  if (t.pointer || t.is_tile()) refuse(fmt::format("{} of {}", c.name, triton_type(t)));
   return Operand::tensor(constant(ConstValue::of(std::int64_t{0}), t.elem, shape));
 }
 
@@ -144,7 +144,7 @@ Operand Lowering::b_cast(Call& c) {
   if (t.pointer) {
     const Type to = {t.elem, true, from.shape};
     if (from == to) return Operand::tensor(v);
-    if (!from.pointer && from.elem != Elem::i64) refuse(fmt::format("{} cast to a pointer", type_text(from)));
+    if (!from.pointer && from.elem != Elem::i64) refuse(fmt::format("{} cast to a pointer", triton_type(from)));
     return Operand::tensor(emit(from.pointer ? Code::bitcast : Code::cast, {v}, to));
   }
   if (flag_arg(c, 3, "bitcast")) return Operand::tensor(bitcast(v, t.elem));
@@ -209,7 +209,7 @@ Operand Lowering::b_ravel(Call& c) {
 
 Operand Lowering::b_item(Call& c) {
   const ValueId v = tensor_arg(c, 0);
-  if (type(v).shape.elements() != 1) refuse(fmt::format(".item() of {}", type_text(type(v))), "only of one element");
+  if (type(v).shape.elements() != 1) refuse(fmt::format(".item() of {}", triton_type(type(v))), "only of one element");
   return Operand::tensor(reshape(v, {}));
 }
 
@@ -223,7 +223,7 @@ Operand Lowering::b_trans(Call& c) {
     order.push_back(axis_of(d.constant.integer, rank, c.name));
   }
   if (order.empty() && c.row.name == "trans") {
-    if (rank < 2) refuse(fmt::format("{} of {}", c.name, type_text(from)), "a transpose needs two dimensions");
+    if (rank < 2) refuse(fmt::format("{} of {}", c.name, triton_type(from)), "a transpose needs two dimensions");
     for (int i = 0; i < rank - 2; ++i) order.push_back(i);
     order.push_back(rank - 1);
     order.push_back(rank - 2);
@@ -251,7 +251,7 @@ ValueId Lowering::join(ValueId a, ValueId b) {
   const int rank = type(a).shape.rank;
   if (rank >= kRankLimit) refuse("a tile of too many dimensions", {}, ErrorCode::limit);
   if (type(a).elem != type(b).elem || type(a).pointer != type(b).pointer)
-    refuse(fmt::format("{} and {} joined", type_text(type(a)), type_text(type(b))), "cast one with .to(...)");
+    refuse(fmt::format("{} and {} joined", triton_type(type(a)), triton_type(type(b))), "cast one with .to(...)");
   Op op;
   op.code = Code::arange;
   ValueId which = emit(std::move(op), {Elem::i32, false, {2}});
@@ -294,7 +294,7 @@ Operand Lowering::b_split(Call& c) {
   const ValueId v = tensor_arg(c, 0);
   const Type t = type(v);
   if (t.shape.rank == 0 || t.shape[t.shape.rank - 1U] != 2 || t.pointer)
-    refuse(fmt::format("{} of {}", c.name, type_text(t)), "the last dimension must have two elements");
+    refuse(fmt::format("{} of {}", c.name, triton_type(t)), "the last dimension must have two elements");
   const ValueId a = split_half(v, 0);
   return Operand::tuple({Operand::tensor(a), Operand::tensor(split_half(v, 1))});
 }
@@ -314,7 +314,7 @@ Operand Lowering::b_cat(Call& c) {
   const ValueId a = tensor_arg(c, 0), b = tensor_arg(c, 1);
   const Shape shape = type(a).shape;
   if (shape != type(b).shape || shape.rank == 0)
-    refuse(fmt::format("{} of {} and {}", c.name, type_text(type(a)), type_text(type(b))),
+    refuse(fmt::format("{} of {} and {}", c.name, triton_type(type(a)), triton_type(type(b))),
            "both must be tiles of one shape");
   const int rank = shape.rank;
   const int dim = axis_of(integer_arg(c, 3, "dim"), rank, c.name);

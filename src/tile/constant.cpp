@@ -75,7 +75,7 @@ bool ConstValue::operator==(const ConstValue& o) const {
   }
 }
 
-std::string type_text(const Type& t) {
+std::string triton_type(const Type& t) {
   std::string out{elem_row(t.elem).triton_name};
   if (t.pointer) out = "pointer to " + out;
   if (!t.is_tile()) return out;
@@ -91,7 +91,7 @@ std::string constant_text(const ConstValue& v) {
     case Kind::integer: return fmt::format("{}", v.integer);
     case Kind::real: return python_float(v.real);
     case Kind::string: return python_string(v.text.size() > 200 ? v.text.substr(0, 200) + "..." : v.text);
-    case Kind::type: return type_text(v.type);
+    case Kind::type: return triton_type(v.type);
     case Kind::tuple: break;
   }
   std::string out = "(";

@@ -37,7 +37,7 @@ struct ConstValue {
 // Python's spelling, for messages.
 std::string constant_text(const ConstValue& v);
 // "float32", "pointer to float16", "int32[64, 32]".
-std::string type_text(const Type& t);
+std::string triton_type(const Type& t);
 
 // The value of a op b, or what is wrong with it.
 struct Folded {

@@ -50,6 +50,8 @@ constexpr std::int64_t elem_bytes(Elem e) { return e == Elem::i1 ? 1 : elem_row(
 
 inline constexpr int kRankLimit = 6;
 inline constexpr std::int64_t kElementLimit = 1 << 20;  // of one tile, as in Triton
+inline constexpr int kDepthLimit = 128;                 // of blocks in blocks
+inline constexpr std::int32_t kValueLimit = 1 << 20;    // values of one function
 
 // The sizes of a tile; rank 0 is a scalar.
 struct Shape {

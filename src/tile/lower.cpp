@@ -327,7 +327,7 @@ bool Lowering::same_type(const Operand& a, const Operand& b) const {
 std::string Lowering::operand_text(const Operand& v) const {
   switch (v.kind) {
     case Operand::Kind::constant: return "the constant " + constant_text(v.constant);
-    case Operand::Kind::tensor: return type_text(type(v.id));
+    case Operand::Kind::tensor: return triton_type(type(v.id));
     case Operand::Kind::tuple: return fmt::format("a tuple of {}", v.items.size());
     case Operand::Kind::block_pointer: return "a block pointer";
     case Operand::Kind::function: return fmt::format("the function {}", v.function->name);

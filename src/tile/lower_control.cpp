@@ -259,7 +259,7 @@ Operand Lowering::conditional(const py::Expr& e) {
   }
   block_ = outer;
   if (type(values[0]) != type(values[1]))
-    refuse(fmt::format("the ternary gives {} or {}", type_text(type(values[0])), type_text(type(values[1]))),
+    refuse(fmt::format("the ternary gives {} or {}", triton_type(type(values[0])), triton_type(type(values[1]))),
            "both sides must have one type; of tiles choose with tl.where");
   return Operand::tensor(emit(std::move(op), type(values[0])));
 }
@@ -389,7 +389,7 @@ void Lowering::run_for(const py::Stmt& s) {
     bounds[i] = to_tensor(*parts[i]);
     const Type t = type(bounds[i]);
     if (t.pointer || is_float(t.elem) || t.shape.elements() != 1)
-      refuse(fmt::format("{} as a bound of a range", type_text(t)),
+      refuse(fmt::format("{} as a bound of a range", triton_type(t)),
              "bounds are integer scalars; divide with // or tl.cdiv");
     bounds[i] = reshape(bounds[i], {});
   }

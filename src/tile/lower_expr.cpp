@@ -210,14 +210,14 @@ Operand Lowering::attribute(const Operand& object, std::string_view name) {
       if (name == "dtype") return Operand::of(ConstValue::of(Type{t.elem, t.pointer, {}}));
       if (name == "type") return Operand::of(ConstValue::of(t));
       if (name == "T") {
-        if (t.shape.rank != 2) refuse(fmt::format(".T of {}", type_text(t)), "only two dimensions; use tl.permute");
+        if (t.shape.rank != 2) refuse(fmt::format(".T of {}", triton_type(t)), "only two dimensions; use tl.permute");
         std::vector<Operand> args{object};
         return call_builtin(*find_builtin("trans", kTl), ".T", std::move(args), {});
       }
       if (find_builtin(name, kMethod) != nullptr) return method();
       std::string note{builtin_hint(name)};
       if (note.empty() && find_builtin(name, kTl) != nullptr) note = fmt::format("write tl.{}(x)", name);
-      refuse(fmt::format("a value ({}) has no '{}'", type_text(t), name), note);
+      refuse(fmt::format("a value ({}) has no '{}'", triton_type(t), name), note);
     }
     case Operand::Kind::block_pointer:
       if (name == "dtype" || name == "type")
@@ -247,7 +247,7 @@ Operand Lowering::type_attribute(const Type& t, std::string_view name) {
   if (name == "element_ty") {
     if (t.is_tile()) return Operand::of(ConstValue::of(Type{t.elem, t.pointer, {}}));
     if (t.pointer) return Operand::of(ConstValue::of(scalar_type(t.elem)));
-    refuse(fmt::format("{} has no element_ty", type_text(t)),
+    refuse(fmt::format("{} has no element_ty", triton_type(t)),
            "only pointers have one: out_ptr.dtype.element_ty; of a loaded value write x.dtype");
   }
   if (name == "scalar") return Operand::of(ConstValue::of(Type{t.elem, t.pointer, {}}));
@@ -256,7 +256,7 @@ Operand Lowering::type_attribute(const Type& t, std::string_view name) {
     return Operand::of(ConstValue::of(std::int64_t{t.pointer ? 64 : row.bits}));
   if (name == "itemsize") return Operand::of(ConstValue::of(std::int64_t{t.pointer ? 8 : row.bits / 8}));
   if (name == "name") {
-    if (t.pointer || t.is_tile()) return Operand::of(ConstValue::string(type_text(t)));
+    if (t.pointer || t.is_tile()) return Operand::of(ConstValue::string(triton_type(t)));
     constexpr std::pair<Elem, std::string_view> kShort[] = {
         {Elem::f16, "fp16"}, {Elem::bf16, "bf16"}, {Elem::f32, "fp32"}, {Elem::f64, "fp64"}};
     for (const auto& [elem, text] : kShort)
@@ -326,10 +326,11 @@ Operand Lowering::unary(O op, const Operand& a) {
   if (op == O::pos) return a;
   if (op == O::not_) {
     if (t.elem != Elem::i1 || t.pointer)
-      refuse(fmt::format("'not' of {}", type_text(t)), "compare first: write x == 0");
+      refuse(fmt::format("'not' of {}", triton_type(t)), "compare first: write x == 0");
     return Operand::tensor(emit1(Code::bit_not, v));
   }
-  if (t.pointer || (op == O::invert && is_float(t.elem))) refuse(fmt::format("'{}' of {}", op_text(op), type_text(t)));
+  if (t.pointer || (op == O::invert && is_float(t.elem)))
+    refuse(fmt::format("'{}' of {}", op_text(op), triton_type(t)));
   if (op == O::invert) return Operand::tensor(emit1(Code::bit_not, v));
   if (is_float(t.elem)) return Operand::tensor(emit2(Code::sub, real_like(0, v), v));  // 0 - x: of 0 it is 0, not -0
   return Operand::tensor(emit1(Code::neg, v));
@@ -456,7 +457,7 @@ Operand Lowering::eval_logic(const py::Expr& e) {
     }
     const Type& t = type(last.id);
     if (t.elem != Elem::i1 || t.pointer)
-      refuse(fmt::format("'{}' of {}", op_text(e.op), type_text(t)), "compare first: (n > 0) and (m > 0)");
+      refuse(fmt::format("'{}' of {}", op_text(e.op), triton_type(t)), "compare first: (n > 0) and (m > 0)");
     if (!out) {
       out = last.id;
       continue;
@@ -480,7 +481,7 @@ ValueId Lowering::condition(const Operand& v, std::string_view what) {
   ValueId c = to_tensor(v);
   const Type t = type(c);
   if (t.shape.elements() != 1)
-    refuse(fmt::format("{} as the condition of {}", type_text(t), what),
+    refuse(fmt::format("{} as the condition of {}", triton_type(t), what),
            "a condition is a scalar; choose per element with tl.where, or reduce the tile first");
   if (t.pointer) refuse("a pointer as a condition", "pass a flag as a tl.constexpr");
   return cast(reshape(c, {}), Elem::i1);

@@ -102,7 +102,7 @@ std::pair<ValueId, ValueId> Lowering::pair(const Operand& a, const Operand& b, P
   const auto check_pointer = [&](const Type& x, const Type& y, bool allowed) {
     if (!x.pointer) return;
     if (!allowed || (y.pointer && y.elem != x.elem) || (!y.pointer && is_float(y.elem)))
-      refuse(fmt::format("this operation on {} and {}", type_text(at), type_text(bt)),
+      refuse(fmt::format("this operation on {} and {}", triton_type(at), triton_type(bt)),
              "pointers take integer offsets (+ and -); tl.load gives what they point to");
   };
   check_pointer(at, bt, how.left_pointer);
@@ -131,7 +131,8 @@ ValueId Lowering::cast(ValueId v, Elem elem) {
   const Type& from = type(v);
   if (from.pointer) {
     if (elem == Elem::i64) return emit(Code::cast, {v}, with_elem(from, elem));
-    refuse(fmt::format("{} cast to {}", type_text(from), elem_row(elem).triton_name), "pointers become tl.int64 only");
+    refuse(fmt::format("{} cast to {}", triton_type(from), elem_row(elem).triton_name),
+           "pointers become tl.int64 only");
   }
   if (from.elem == elem) return v;
   return emit(Code::cast, {v}, with_elem(from, elem));
@@ -155,7 +156,7 @@ ValueId Lowering::expand_dims(ValueId v, int axis) {
   if (from.shape.rank >= kRankLimit)
     refuse(fmt::format("a tile of more than {} dimensions", kRankLimit), {}, ErrorCode::limit);
   if (axis > from.shape.rank)
-    refuse(fmt::format("{} has no place {} for a new dimension", type_text(from), axis),
+    refuse(fmt::format("{} has no place {} for a new dimension", triton_type(from), axis),
            "index with one ':' per dimension of the tile and None where a new one goes");
   Type to = {from.elem, from.pointer, {}};
   for (int i = 0; i <= from.shape.rank; ++i) {
@@ -174,7 +175,7 @@ ValueId Lowering::reshape(ValueId v, Shape shape) {
   const Type from = type(v);
   if (from.shape == shape) return v;
   if (from.shape.elements() != shape.elements())
-    refuse(fmt::format("{} reshaped to {} elements", type_text(from), shape.elements()),
+    refuse(fmt::format("{} reshaped to {} elements", triton_type(from), shape.elements()),
            "a reshape keeps the number of elements");
   return emit(Code::reshape, {v}, {from.elem, from.pointer, shape});
 }
@@ -187,7 +188,7 @@ ValueId Lowering::broadcast_to(ValueId v, Shape shape) {
   bool fits = from.shape.rank == shape.rank;
   for (std::size_t i = 0; fits && i < shape.rank; ++i) fits = from.shape[i] == shape[i] || from.shape[i] == 1;
   if (!fits)
-    refuse(fmt::format("{} does not broadcast to {}", type_text(from), type_text(to)),
+    refuse(fmt::format("{} does not broadcast to {}", triton_type(from), triton_type(to)),
            "sizes must be equal or 1, in the same number of dimensions: add some with x[:, None]");
   return emit(Code::broadcast, {v}, to);
 }
@@ -200,7 +201,7 @@ void Lowering::broadcast_pair(ValueId& a, ValueId& b) {
     b = broadcast_to(b, shape);
     return;
   }
-  const std::string before = fmt::format("{} and {}", type_text(type(a)), type_text(type(b)));
+  const std::string before = fmt::format("{} and {}", triton_type(type(a)), triton_type(type(b)));
   Shape x = type(a).shape, y = type(b).shape;
   while (x.rank != y.rank) {
     ValueId& less = x.rank < y.rank ? a : b;

@@ -331,6 +331,96 @@ TEST(Rewrite, UsersDoNotMovePastAnEffect) {
   EXPECT_FALSE(rewrite(graph, p, {&replacement, 1}));
 }
 
+// ---- the order of writes and reads
+
+// How many calls stand in the graph after the rewrite; 0 where no match can become one.
+std::size_t calls_after(const std::string& body, const std::string& pattern) {
+  const Graph graph = graph_of(body);
+  const Pattern p = pattern_of(pattern);
+  const MatchResult result = find_matches(p, MatchIndex(graph), MatchMode::strict);
+  EXPECT_FALSE(result.matches.empty()) << body;  // torch.fx finds it whatever is in between
+  std::vector<Replacement> replacements;
+  std::vector<Value> args;
+  for (const NodeId id : p.placeholders) args.push_back(Value::ref(id));
+  for (const Match& m : result.matches) replacements.push_back(make_replacement(m, "fused", args));
+  const auto out = rewrite(graph, p, replacements);
+  return out ? out->calls.size() : 0;
+}
+
+constexpr const char* kReluExpAdd = "def pattern(p, q):\n    return torch.relu(p) + torch.exp(q)\n";
+
+TEST(Order, AWriteOfAnInputInBetween) {
+  const auto with = [](const std::string& between) {
+    return calls_after("        a = torch.relu(x)\n" + between +
+                           "        b = torch.exp(y)\n        c = a + b\n"
+                           "        return (c, x, z)\n",
+                       kReluExpAdd);
+  };
+  EXPECT_EQ(with("        x += 1\n"), 0U);
+  EXPECT_EQ(with("        x[0] = 1\n"), 0U);
+  EXPECT_EQ(with("        w = x.add_(1)\n"), 0U);
+  EXPECT_EQ(with("        w = torch.nn.functional.relu(x, inplace=True)\n"), 0U);
+  EXPECT_EQ(with("        w = torch.nn.functional.relu(x, True)\n"), 0U);
+  EXPECT_EQ(with("        w = torch.ops.aten.add_.Tensor(x, 1)\n"), 0U);
+  // Through what may share its memory.
+  EXPECT_EQ(with("        w = x.view(-1)\n        w += 1\n"), 0U);
+  EXPECT_EQ(with("        w = x[0]\n        w[1] = 1\n"), 0U);
+  EXPECT_EQ(with("        w = x.to(torch.float32)\n        v = w.transpose(0, 1)\n        u = v.mul_(2)\n"), 0U);
+  EXPECT_EQ(with("        w = torch.nn.functional.dropout(x, 0.1, False)\n        w += 1\n"), 0U);
+  EXPECT_EQ(with("        w = x.chunk(2)\n        v = w[0]\n        v += 1\n"), 0U);
+}
+
+TEST(Order, AWriteOfSomethingElseInBetween) {
+  const auto with = [](const std::string& between) {
+    return calls_after("        a = torch.relu(x)\n" + between +
+                           "        b = torch.exp(y)\n        c = a + b\n"
+                           "        return (c, x, z)\n",
+                       kReluExpAdd);
+  };
+  EXPECT_EQ(with("        z += 1\n"), 1U);
+  EXPECT_EQ(with("        z += x\n"), 1U);                                  // reads it only
+  EXPECT_EQ(with("        w = x + 1\n        w += 1\n"), 1U);               // new memory
+  EXPECT_EQ(with("        w = torch.sigmoid(x)\n        w[0] = 1\n"), 1U);  // the same
+  EXPECT_EQ(with("        w = torch.rand(3)\n"), 1U);                       // writes no tensor
+  EXPECT_EQ(with("        y += 1\n"), 1U);                                  // before it is read
+  EXPECT_EQ(calls_after("        x += 1\n        a = torch.relu(x)\n        b = torch.exp(y)\n        c = a + b\n"
+                        "        x += 1\n        return (c, x)\n",
+                        kReluExpAdd),
+            1U);  // around it, not in between
+}
+
+TEST(Order, AWriteInsideMovesPastNoReader) {
+  const char* pattern = "def pattern(p, q):\n    p += 1\n    return p + torch.exp(q)\n";
+  EXPECT_EQ(calls_after("        x += 1\n        r = z + 1\n        b = torch.exp(y)\n        c = x + b\n"
+                        "        return (c, r)\n",
+                        pattern),
+            1U);
+  // v shares x's memory and is read after the write: it has to stay behind it.
+  EXPECT_EQ(calls_after("        v = x.view(-1)\n        x += 1\n        r = v + 1\n        b = torch.exp(y)\n"
+                        "        c = x + b\n        return (c, r)\n",
+                        pattern),
+            0U);
+}
+
+TEST(Order, MovedEarlier) {
+  // The call stands before u, which uses its first output; exp(y) then moves before the write of y.
+  EXPECT_EQ(calls_after("        a = torch.relu(x)\n        u = torch.tanh(a)\n        y += 1\n        b = "
+                        "torch.exp(y)\n        return (u, b)\n",
+                        "def pattern(p, q):\n    return torch.relu(p), torch.exp(q)\n"),
+            0U);
+  EXPECT_EQ(calls_after("        v = y.view(-1)\n        a = torch.relu(x)\n        u = torch.tanh(a)\n        v += 1\n"
+                        "        b = torch.exp(y)\n        return (u, b)\n",
+                        "def pattern(p, q):\n    return torch.relu(p), torch.exp(q)\n"),
+            0U);
+}
+
+TEST(Order, OneBlockedMatchLeavesTheOthers) {
+  EXPECT_EQ(calls_after("        a = torch.relu(x)\n        x += 1\n        b = torch.sigmoid(a)\n        c = "
+                        "torch.relu(y)\n        z += 1\n        d = torch.sigmoid(c)\n        return (b, d, x)\n",
+                        "def pattern(p):\n    return torch.sigmoid(torch.relu(p))\n"),
+            1U);
+}
+
 TEST(Rewrite, WhatNobodyNeedsGoesButEffectsStay) {
   const std::string body =
       "        n = x.size(0)\n        m = n + 1\n        k = y.add_(1)\n        z[0] = 3\n        a = x.view(m, k)\n   "

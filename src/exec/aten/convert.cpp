@@ -4,6 +4,7 @@
 #include <ATen/core/List.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <stdexcept>
 
 namespace passnet {
@@ -34,17 +35,37 @@ constexpr DtypePair kPairs[] = {
     {Dtype::float8_e5m2, at::kFloat8_e5m2},
 };
 
+// Both directions by index; -1: none.
+constexpr std::size_t kTypes = 64;
+constexpr auto kToTorch = [] {
+  std::array<std::int8_t, kTypes> out{};
+  out.fill(-1);
+  for (const DtypePair& pair : kPairs) out[static_cast<std::size_t>(pair.ours)] = static_cast<std::int8_t>(pair.torch);
+  return out;
+}();
+constexpr auto kFromTorch = [] {
+  std::array<std::int8_t, kTypes> out{};
+  out.fill(-1);
+  for (const DtypePair& pair : kPairs) out[static_cast<std::size_t>(pair.torch)] = static_cast<std::int8_t>(pair.ours);
+  return out;
+}();
+
+const TensorOwner::Counting kCounting = {
+    [](void* object) { c10::raw::intrusive_ptr::incref(static_cast<c10::TensorImpl*>(object)); },
+    [](void* object) { c10::raw::intrusive_ptr::decref(static_cast<c10::TensorImpl*>(object)); },
+};
+
 }  // namespace
 
 at::ScalarType to_scalar_type(Dtype dtype) {
-  for (const DtypePair& pair : kPairs)
-    if (pair.ours == dtype) return pair.torch;
+  const std::int8_t type = kToTorch[static_cast<std::size_t>(dtype)];
+  if (type >= 0) return static_cast<at::ScalarType>(type);
   throw std::invalid_argument("a dtype without a torch type");
 }
 
 Dtype from_scalar_type(at::ScalarType type) {
-  for (const DtypePair& pair : kPairs)
-    if (pair.torch == type) return pair.ours;
+  const auto index = static_cast<std::size_t>(type);
+  if (index < kTypes && kFromTorch[index] >= 0) return static_cast<Dtype>(kFromTorch[index]);
   throw std::invalid_argument(fmt::format("results of dtype {} are not supported", c10::toString(type)));
 }
 
@@ -57,18 +78,25 @@ at::Device to_device(DeviceType device) {
   return at::kCPU;
 }
 
-TensorRef to_ref(const at::Tensor& tensor) {
+void set_ref(TensorRef& ref, at::Tensor tensor) {
+  ref.device = tensor.is_cuda() ? DeviceType::cuda : tensor.is_meta() ? DeviceType::meta : DeviceType::cpu;
+  ref.data = tensor.is_meta() || tensor.numel() == 0 ? nullptr : tensor.data_ptr();
+  ref.sizes.assign({tensor.sizes().data(), tensor.sizes().size()});
+  ref.strides.assign({tensor.strides().data(), tensor.strides().size()});
+  ref.dtype = from_scalar_type(tensor.scalar_type());
+  ref.owner = TensorOwner(tensor.unsafeReleaseTensorImpl(), kCounting);
+}
+
+TensorRef to_ref(at::Tensor tensor) {
   TensorRef out;
-  out.device = tensor.is_cuda() ? DeviceType::cuda : tensor.is_meta() ? DeviceType::meta : DeviceType::cpu;
-  out.data = tensor.is_meta() || tensor.numel() == 0 ? nullptr : tensor.data_ptr();
-  out.sizes = tensor.sizes().vec();
-  out.strides = tensor.strides().vec();
-  out.dtype = from_scalar_type(tensor.scalar_type());
-  out.owner = std::make_shared<at::Tensor>(tensor);
+  set_ref(out, std::move(tensor));
   return out;
 }
 
-const at::Tensor& from_ref(const TensorRef& ref) { return *static_cast<const at::Tensor*>(ref.owner.get()); }
+at::Tensor from_ref(const TensorRef& ref) {
+  return at::Tensor(c10::intrusive_ptr<at::TensorImpl, at::UndefinedTensorImpl>::reclaim_copy(
+      static_cast<at::TensorImpl*>(ref.owner.get())));
+}
 
 std::optional<at::ScalarType> scalar_type_constant(const std::string& text) {
   if (const auto dtype = dtype_from_name(text)) return to_scalar_type(*dtype);

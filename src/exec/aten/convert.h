@@ -13,8 +13,9 @@ at::ScalarType to_scalar_type(Dtype dtype);
 Dtype from_scalar_type(at::ScalarType type);
 at::Device to_device(DeviceType device);
 
-TensorRef to_ref(const at::Tensor& tensor);
-const at::Tensor& from_ref(const TensorRef& ref);
+TensorRef to_ref(at::Tensor tensor);
+void set_ref(TensorRef& ref, at::Tensor tensor);
+at::Tensor from_ref(const TensorRef& ref);
 
 // A dtype constant: torch.float32, or Python's float, int, bool where torch takes them for one.
 std::optional<at::ScalarType> scalar_type_constant(const std::string& text);

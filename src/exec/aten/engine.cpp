@@ -1,5 +1,6 @@
 // The engine: libtorch behind exec/engine.h, and the replay of a graph's inputs.
 #include <ATen/Context.h>
+#include <ATen/EmptyTensor.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty_strided.h>
@@ -64,6 +65,9 @@ class AtenEngine final : public Engine {
   int threads() const override { return at::get_num_threads(); }
   void set_threads(int count) override { at::set_num_threads(count); }
   void seed(std::uint64_t value) override { at::manual_seed(value); }
+  void parallel(std::int64_t count, std::int64_t grain, Range work, void* context) override {
+    at::parallel_for(0, count, grain, [=](std::int64_t begin, std::int64_t end) { work(context, begin, end); });
+  }
 
   Result<std::unique_ptr<Executable>> prepare(const Program& program, const Graph& graph, DeviceType device,
                                               std::span<ExternalStep* const> externals) override {
@@ -94,9 +98,11 @@ class AtenEngine final : public Engine {
 
   Result<TensorRef> allocate(const TensorDesc& desc) override {
     return guarded_aten([&] {
+      const at::ScalarType type = to_scalar_type(desc.dtype);
+      // Past the dispatcher: a wrapper's outputs are most of what a small graph's call costs.
+      if (desc.device == DeviceType::cpu) return to_ref(at::detail::empty_strided_cpu(desc.sizes, desc.strides, type));
       return to_ref(
-          at::empty_strided(desc.sizes, desc.strides,
-                            at::TensorOptions().dtype(to_scalar_type(desc.dtype)).device(to_device(desc.device))));
+          at::empty_strided(desc.sizes, desc.strides, at::TensorOptions().dtype(type).device(to_device(desc.device))));
     });
   }
   Result<std::monostate> fill(const TensorRef& tensor, double value) override {
@@ -107,7 +113,8 @@ class AtenEngine final : public Engine {
   }
   Result<TensorRef> view(const TensorRef& base, const TensorDesc& desc, std::int64_t offset) override {
     return guarded_aten([&] {
-      return to_ref(at::as_strided(from_ref(base), desc.sizes, desc.strides, from_ref(base).storage_offset() + offset));
+      const at::Tensor tensor = from_ref(base);
+      return to_ref(at::as_strided(tensor, desc.sizes, desc.strides, tensor.storage_offset() + offset));
     });
   }
 

@@ -37,6 +37,7 @@ struct Instruction {
   std::vector<Register> dead;  // registers nobody reads later
   std::vector<Arm> arms;
   ExternalStep* external = nullptr;
+  std::vector<RunValue> arguments;  // of an external function: literals stay, the rest is set at every call
   NodeId node = 0;
 };
 
@@ -47,6 +48,13 @@ void step_reads(const Step& step, const F& visit) {
     for (const Step& inner : arm.steps) step_reads(inner, visit);
     value_nodes(arm.result, visit);
   }
+}
+
+// Whether it reads a register.
+bool is_dynamic(const Value& value) {
+  bool out = false;
+  value_nodes(value, [&](NodeId) { out = true; });
+  return out;
 }
 
 class AtenExecutable final : public Executable {
@@ -134,6 +142,7 @@ class AtenExecutable final : public Executable {
         if (step.external >= externals_.size()) fail(Code::internal, "a program's external function is not given");
         in.values = step.args;
         in.external = externals_[step.external];
+        for (const Value& v : in.values) in.arguments.push_back(is_dynamic(v) ? RunValue{} : describe(v));
       }
       if (step.kind == StepKind::branch) {
         in.values = step.args;
@@ -155,12 +164,10 @@ class AtenExecutable final : public Executable {
       const Value& arg = step.args[i];
       Operand& operand = in.operands[i];
       operand.type = schema.params[i].type;
-      bool dynamic = false;
-      value_nodes(arg, [&](NodeId) { dynamic = true; });
       if (arg.is_node() && needs_no_coercion(program_.types[static_cast<std::size_t>(arg.node)], operand.type)) {
         operand.kind = Operand::Kind::copied;
         operand.reg = arg.node;
-      } else if (dynamic) {
+      } else if (is_dynamic(arg)) {
         operand.kind = Operand::Kind::coerced;
         operand.value = &arg;
       } else {
@@ -194,8 +201,8 @@ class AtenExecutable final : public Executable {
     }
   }
 
-  void execute(const std::vector<Instruction>& code) {
-    for (const Instruction& in : code) {
+  void execute(std::vector<Instruction>& code) {
+    for (Instruction& in : code) {
       node_ = in.node;
       switch (in.kind) {
         case StepKind::aten: call(in); break;
@@ -227,17 +234,28 @@ class AtenExecutable final : public Executable {
     stack_.clear();
   }
 
-  void call_external(const Instruction& in) {
-    std::vector<RunValue> arguments;
-    for (const Value& v : in.values) arguments.push_back(describe(v));
-    auto result = in.external->run(arguments);
+  void call_external(Instruction& in) {
+    for (std::size_t i = 0; i < in.values.size(); ++i) {
+      const Value& v = in.values[i];
+      if (v.is_node() && frame_.at(v.node).isTensor()) {
+        in.arguments[i].kind = RunValue::Kind::tensor;
+        set_ref(in.arguments[i].tensor, frame_.at(v.node).toTensor());
+      } else if (is_dynamic(v)) {
+        in.arguments[i] = describe(v);
+      }
+    }
+    auto result = in.external->run(in.arguments);
+    for (std::size_t i = 0; i < in.values.size(); ++i) {  // a register that dies here dies with the call
+      in.arguments[i].tensor.owner = {};
+      if (!in.arguments[i].items.empty() && is_dynamic(in.values[i])) in.arguments[i].items.clear();
+    }
     if (!result) fail(std::move(result.error()));
     frame_.registers[static_cast<std::size_t>(in.results[0])] = from_run_value(*result);
   }
 
-  void branch(const Instruction& in) {
+  void branch(Instruction& in) {
     const c10::IValue condition = frame_.read(in.values[0]);
-    const Arm& arm = in.arms[builtin_truth(condition) ? 0 : 1];
+    Arm& arm = in.arms[builtin_truth(condition) ? 0 : 1];
     execute(arm.code);
     for (std::size_t i = 0; i < in.results.size(); ++i)
       frame_.registers[static_cast<std::size_t>(in.results[i])] = frame_.read(arm.results[i]);

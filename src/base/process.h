@@ -1,0 +1,38 @@
+// Running another program: no shell, bounded in time, memory and output.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace passnet {
+
+struct ProcessLimits {
+  double seconds = 60;
+  std::int64_t memory_bytes = std::int64_t{4} << 30;  // of one process's address space
+  std::int64_t file_bytes = std::int64_t{256} << 20;  // of one file that it writes
+  std::size_t output_bytes = std::size_t{64} << 10;   // kept of what it prints; the rest is read and dropped
+};
+
+struct ProcessResult {
+  int status = 0;  // as a shell gives it: the exit code, or 128 + the signal
+  bool timed_out = false;
+  std::string output;  // stdout and stderr together
+  double seconds = 0;
+};
+
+// Runs `command` (its first item is a path) and waits for it and its children; over the time they are all killed. An
+// error means that it could not be started. `environment` is all it gets: NAME=value.
+Result<ProcessResult> process_run(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                                  const ProcessLimits& limits = {});
+
+// The path of a program: `name` itself where it has a slash, else the first on PATH that may be executed.
+std::optional<std::string> program_find(const std::string& name);
+
+// How many cores this process may use.
+int core_count();
+
+}  // namespace passnet

@@ -1,0 +1,255 @@
+#include "bench/correctness.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+namespace passnet {
+
+namespace {
+
+struct Law {
+  Dtype dtype;
+  double rtol_slope, atol_slope;  // both are 10^(slope * t)
+};
+constexpr Law kLaws[] = {
+    {Dtype::float16, 3.0 / 5, 1},
+    {Dtype::bfloat16, 1.796 / 5, 1},
+    {Dtype::float32, 5.886 / 5, 1},
+    {Dtype::float64, 7.0 / 5, 7.0 / 5},
+};
+constexpr int kReportedAt = -5;
+
+double three_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2E", value);
+  return std::strtod(text, nullptr);
+}
+
+// Element types as they lie in memory, and how torch rounds what it computes in them.
+struct Half {
+  std::uint16_t bits;
+  using Compute = float;
+  float value() const {
+    const std::uint32_t sign = (bits & 0x8000U) << 16, exponent = bits >> 10 & 31U, mantissa = bits & 1023U;
+    if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000U | mantissa << 13);
+    if (exponent == 0) return std::copysign(static_cast<float>(mantissa) * 0x1p-24F, sign != 0 ? -1.0F : 1.0F);
+    return std::bit_cast<float>(sign | (exponent + 112) << 23 | mantissa << 13);
+  }
+  static float round(float f) {
+    if (std::isnan(f)) return f;
+    if (std::fabs(f) < 0x1p-14F) return (f + 0.75F) - 0.75F;  // the unit of 0.75 is that of a half's smallest numbers
+    const std::uint32_t b = std::bit_cast<std::uint32_t>(f);
+    const float r = std::bit_cast<float>((b + 0xfffU + (b >> 13 & 1U)) & ~0x1fffU);
+    return std::fabs(r) > 65504.0F ? std::copysign(std::numeric_limits<float>::infinity(), r) : r;
+  }
+};
+struct Brain {
+  std::uint16_t bits;
+  using Compute = float;
+  float value() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+  static float round(float f) {
+    if (std::isnan(f)) return f;
+    const std::uint32_t b = std::bit_cast<std::uint32_t>(f);
+    return std::bit_cast<float>((b + 0x7fffU + (b >> 16 & 1U)) & ~0xffffU);
+  }
+};
+template <class T>
+struct Plain {
+  T number;
+  using Compute = T;
+  T value() const { return number; }
+  static T round(T v) { return v; }
+};
+
+// torch.isclose(got, expected): every step rounded to the dtype.
+template <class E>
+bool is_close(typename E::Compute got, typename E::Compute expected, typename E::Compute rtol,
+              typename E::Compute atol) {
+  if (got == expected) return true;
+  const auto actual = E::round(std::fabs(E::round(got - expected)));
+  const auto allowed = E::round(atol + E::round(std::fabs(E::round(rtol * expected))));
+  return actual <= allowed && std::isfinite(actual);
+}
+
+template <class E>
+std::int64_t first_far(const E* got, const E* expected, std::int64_t from, std::int64_t n, const Tolerance& tolerance) {
+  using C = typename E::Compute;
+  const C rtol = static_cast<C>(tolerance.rtol), atol = static_cast<C>(tolerance.atol);
+  constexpr std::int64_t kChunk = 1024;  // tested as a whole, without a branch
+  for (; from < n; from += kChunk) {
+    const std::int64_t end = std::min(n, from + kChunk);
+    bool all = true;
+    for (std::int64_t i = from; i < end; ++i) all &= is_close<E>(got[i].value(), expected[i].value(), rtol, atol);
+    if (all) continue;
+    while (is_close<E>(got[from].value(), expected[from].value(), rtol, atol)) ++from;
+    return from;
+  }
+  return n;
+}
+
+// Tolerances grow with t, so one pass finds the tightest that no element breaks.
+template <class E>
+void sweep(const E* got, const E* expected, std::int64_t n, OutputComparison& out) {
+  std::int64_t at = 0;
+  for (out.tightest_t = kTightest; out.tightest_t < kNever; ++out.tightest_t) {
+    at = first_far(got, expected, at, n, *tolerance(out.dtype, out.tightest_t));
+    if (at == n) break;
+  }
+  const Tolerance usual = *tolerance(out.dtype, kReportedAt);
+  if (out.tightest_t > kReportedAt)
+    for (std::int64_t i = 0; (i = first_far(got, expected, i, n, usual)) < n; ++i) ++out.wrong;
+}
+
+template <class E>
+void differences(const E* got, const E* expected, std::int64_t n, OutputComparison& out) {
+  double sum = 0, most = -1;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto a = static_cast<double>(got[i].value()), b = static_cast<double>(expected[i].value());
+    if (a == b) continue;
+    double d = std::fabs(a - b);
+    if (std::isnan(d)) d = std::numeric_limits<double>::infinity();  // the worst there is
+    sum += d;
+    if (d <= most) continue;
+    most = d;
+    out.worst = i;
+    out.worst_expected = b;
+    out.worst_got = a;
+  }
+  out.max_diff = std::max(most, 0.0);
+  out.mean_diff = n > 0 ? sum / static_cast<double>(n) : 0;
+}
+
+template <class E>
+void compare_floats(const void* got, const void* expected, std::int64_t n, OutputComparison& out) {
+  sweep(static_cast<const E*>(got), static_cast<const E*>(expected), n, out);
+  differences(static_cast<const E*>(got), static_cast<const E*>(expected), n, out);
+}
+
+template <class T>
+void compare_integers(const void* got, const void* expected, std::int64_t n, OutputComparison& out) {
+  const auto *a = static_cast<const T*>(got), *b = static_cast<const T*>(expected);
+  for (std::int64_t i = 0; i < n; ++i) out.wrong += a[i] != b[i] ? 1 : 0;
+  out.tightest_t = out.wrong == 0 ? kTightest : kNever;
+  differences(reinterpret_cast<const Plain<T>*>(a), reinterpret_cast<const Plain<T>*>(b), n, out);
+}
+
+void flatten(const RunValue& v, std::vector<const RunValue*>& out) {
+  if (v.kind != RunValue::Kind::list) out.push_back(&v);
+  for (const RunValue& item : v.items) flatten(item, out);
+}
+
+std::string kind_text(const RunValue& v) {
+  constexpr std::array<std::string_view, 7> kNames = {"None", "bool", "int", "float", "str", "tensor", "list"};
+  return v.kind == RunValue::Kind::tensor ? std::string(dtype_row(v.tensor.dtype).name)
+                                          : std::string(kNames[static_cast<std::size_t>(v.kind)]);
+}
+
+// Numbers and strings: equal or not.
+OutputComparison compare_scalars(const RunValue& expected, const RunValue& got) {
+  OutputComparison out;
+  const double a = got.kind == RunValue::Kind::real ? got.real : static_cast<double>(got.integer);
+  const double b = expected.kind == RunValue::Kind::real ? expected.real : static_cast<double>(expected.integer);
+  const bool equal = got.kind == RunValue::Kind::text ? got.text == expected.text : a == b;
+  out.elements = 1;
+  out.tightest_t = equal ? kTightest : kNever;
+  out.wrong = equal ? 0 : 1;
+  out.max_diff = out.mean_diff = equal ? 0 : std::fabs(a - b);
+  out.worst_expected = b;
+  out.worst_got = a;
+  return out;
+}
+
+}  // namespace
+
+std::optional<Tolerance> tolerance(Dtype dtype, int t) {
+  for (const Law& law : kLaws)
+    if (law.dtype == dtype)
+      return Tolerance{three_digits(std::pow(10.0, law.rtol_slope * t)),
+                       three_digits(std::pow(10.0, law.atol_slope * t))};
+  return std::nullopt;
+}
+
+int Comparison::tightest_t() const {
+  int out = kTightest;
+  for (const OutputComparison& o : outputs) out = std::max(out, o.tightest_t);
+  return out;
+}
+
+double Comparison::max_diff() const {
+  double out = 0;
+  for (const OutputComparison& o : outputs) out = std::max(out, o.max_diff);
+  return out;
+}
+
+Result<OutputComparison> compare(const TensorRef& expected, const TensorRef& got, Engine& engine) {
+  auto a = engine.contiguous_on_cpu(got), b = engine.contiguous_on_cpu(expected);
+  if (!a) return std::move(a.error());
+  if (!b) return std::move(b.error());
+  OutputComparison out;
+  out.dtype = expected.dtype;
+  out.elements = describe(expected).element_count();
+  const std::int64_t n = out.elements;
+  const std::size_t size = dtype_row(out.dtype).size;
+  switch (out.dtype) {
+    case Dtype::float32: compare_floats<Plain<float>>(a->data, b->data, n, out); break;
+    case Dtype::float64: compare_floats<Plain<double>>(a->data, b->data, n, out); break;
+    case Dtype::float16: compare_floats<Half>(a->data, b->data, n, out); break;
+    case Dtype::bfloat16: compare_floats<Brain>(a->data, b->data, n, out); break;
+    case Dtype::int64: compare_integers<std::int64_t>(a->data, b->data, n, out); break;
+    case Dtype::int32: compare_integers<std::int32_t>(a->data, b->data, n, out); break;
+    case Dtype::int16: compare_integers<std::int16_t>(a->data, b->data, n, out); break;
+    case Dtype::int8: compare_integers<std::int8_t>(a->data, b->data, n, out); break;
+    case Dtype::uint8:
+    case Dtype::boolean: compare_integers<std::uint8_t>(a->data, b->data, n, out); break;
+    case Dtype::uint16: compare_integers<std::uint16_t>(a->data, b->data, n, out); break;
+    case Dtype::uint32: compare_integers<std::uint32_t>(a->data, b->data, n, out); break;
+    case Dtype::uint64: compare_integers<std::uint64_t>(a->data, b->data, n, out); break;
+    default:  // complex, float8: by their bytes
+      out.tightest_t =
+          n == 0 || std::memcmp(a->data, b->data, static_cast<std::size_t>(n) * size) == 0 ? kTightest : kNever;
+      out.wrong = out.tightest_t == kNever ? n : 0;
+  }
+  return out;
+}
+
+Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine) {
+  Comparison out;
+  std::vector<const RunValue*> want, have;
+  flatten(expected, want);
+  flatten(got, have);
+  using Outcome = Comparison::Outcome;
+  const auto mismatch = [&](Outcome outcome, std::string why) {
+    out.outcome = outcome;
+    out.why = std::move(why);
+    return out;
+  };
+  if (want.size() != have.size())
+    return mismatch(Outcome::shape_mismatch, fmt::format("{} outputs, eager gives {}", have.size(), want.size()));
+  const auto is_tensor = [](const RunValue* v) { return v->kind == RunValue::Kind::tensor; };
+  for (std::size_t i = 0; i < want.size(); ++i)
+    if (is_tensor(want[i]) && is_tensor(have[i]) && !(want[i]->tensor.sizes == have[i]->tensor.sizes))
+      return mismatch(Outcome::shape_mismatch,
+                      fmt::format("output {} has shape [{}], eager's has [{}]", i,
+                                  fmt::join(have[i]->tensor.sizes, ", "), fmt::join(want[i]->tensor.sizes, ", ")));
+  for (std::size_t i = 0; i < want.size(); ++i)
+    if (kind_text(*want[i]) != kind_text(*have[i]))
+      return mismatch(Outcome::type_mismatch,
+                      fmt::format("output {} is {}, eager's is {}", i, kind_text(*have[i]), kind_text(*want[i])));
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    auto one = is_tensor(want[i]) ? compare(want[i]->tensor, have[i]->tensor, engine)
+                                  : Result<OutputComparison>(compare_scalars(*want[i], *have[i]));
+    if (!one) return std::move(one.error());
+    one->name = fmt::format("output {}", i);
+    out.outputs.push_back(std::move(*one));
+  }
+  return out;
+}
+
+}  // namespace passnet

@@ -1,0 +1,51 @@
+// How near a graph's outputs are to eager's: the sweep over tolerances t = -10..5 and the differences.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/engine.h"
+
+namespace passnet {
+
+inline constexpr int kTightest = -10;
+inline constexpr int kLoosest = 5;
+inline constexpr int kNever = kLoosest + 1;  // right at no t
+
+struct Tolerance {
+  double rtol, atol;
+};
+// The law of a floating dtype at t, rounded to three digits; none: outputs of that dtype must be equal.
+std::optional<Tolerance> tolerance(Dtype dtype, int t);
+
+// One output. Right at t means torch.allclose(got, expected, rtol, atol), computed as torch does, in the outputs' own
+// dtype; so a NaN is never right, not even where eager has one.
+struct OutputComparison {
+  std::string name;              // for people: "output 0"
+  Dtype dtype = Dtype::float32;  // eager's
+  int tightest_t = kTightest;    // right at this t and all looser ones; kNever: at none
+  double max_diff = 0;           // of elements that are not equal; NaN where one of them is
+  double mean_diff = 0;
+  std::int64_t wrong = 0;  // elements that are not right at t = -5
+  std::int64_t worst = 0;  // the element of the largest difference, in row-major order
+  double worst_expected = 0, worst_got = 0;
+  std::int64_t elements = 0;
+};
+
+struct Comparison {
+  enum class Outcome : std::uint8_t { compared, shape_mismatch, type_mismatch } outcome = Outcome::compared;
+  std::string why;  // of a mismatch
+  std::vector<OutputComparison> outputs;
+
+  int tightest_t() const;  // the loosest of the outputs'
+  double max_diff() const;
+  bool right_at(int t) const { return outcome == Outcome::compared && tightest_t() <= t; }
+};
+
+Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine);
+
+// Two tensors of one shape and dtype.
+Result<OutputComparison> compare(const TensorRef& expected, const TensorRef& got, Engine& engine);
+
+}  // namespace passnet

@@ -1,0 +1,100 @@
+#include "pass/autotune.h"
+
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "tile_cpu/cache.h"
+#include "tile_cpu/compile.h"
+
+namespace passnet {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kRuns = 5;                  // of one candidate, the first not counted unless it is slow
+constexpr double kEnough = 0.05;          // seconds spent on one candidate
+constexpr std::size_t kAlignment = 4096;  // copies lie to a page as the originals do
+
+// Memory that the kernel writes, and a copy of it: a kernel that adds to its output, or works in place, must not see
+// what its own earlier runs left.
+struct Copied {
+  char* original = nullptr;
+  std::int64_t bytes = 0;
+  std::unique_ptr<char, decltype(&std::free)> block{nullptr, std::free};
+  char* copy = nullptr;
+};
+
+// By number of memory (LaunchFacts); only those of which something is written.
+std::map<std::int32_t, Copied> copies(const KernelSource& source, void* const* addresses) {
+  std::map<std::int32_t, Copied> out;
+  for (const auto& [p, buffer] : source.pointers)
+    if (source.written[p]) out.try_emplace(source.facts.parameters[p].memory);
+  for (auto& [number, c] : out) {
+    char *low = nullptr, *high = nullptr;
+    for (const auto& [p, buffer] : source.pointers) {
+      if (source.facts.parameters[p].memory != number || addresses[buffer] == nullptr) continue;
+      char* begin = static_cast<char*>(addresses[buffer]);
+      char* end = begin + source.facts.parameters[p].elements *
+                              tile::elem_bytes(source.function.type(source.function.body.params[p]).elem);
+      low = low == nullptr ? begin : std::min(low, begin);
+      high = high == nullptr ? end : std::max(high, end);
+    }
+    if (low == nullptr) continue;
+    c.original = low;
+    c.bytes = high - low;
+    const std::size_t shift = reinterpret_cast<std::uintptr_t>(low) % kAlignment;
+    const std::size_t size = (static_cast<std::size_t>(c.bytes) + shift + kAlignment) / kAlignment * kAlignment;
+    c.block.reset(static_cast<char*>(std::aligned_alloc(kAlignment, size)));
+    if (c.block != nullptr) c.copy = c.block.get() + shift;
+  }
+  return out;
+}
+
+// Seconds of the quickest run; infinite where there is no memory to try.
+double measure(Engine& engine, const Candidate& candidate, void* const* addresses) {
+  const KernelSource& source = candidate.source;
+  const auto copied = copies(source, addresses);
+  std::vector<tile_cpu::Argument> arguments = source.arguments;
+  for (const auto& [p, buffer] : source.pointers) {
+    arguments[p].pointer = addresses[buffer];
+    const auto it = copied.find(source.facts.parameters[p].memory);
+    if (it == copied.end() || it->second.original == nullptr || addresses[buffer] == nullptr) continue;
+    if (it->second.copy == nullptr) return std::numeric_limits<double>::infinity();
+    arguments[p].pointer = it->second.copy + (static_cast<char*>(addresses[buffer]) - it->second.original);
+  }
+  double best = std::numeric_limits<double>::infinity(), spent = 0;
+  for (int i = 0; i < kRuns && spent < kEnough; ++i) {
+    for (const auto& [number, c] : copied)
+      if (c.copy != nullptr) std::memcpy(c.copy, c.original, static_cast<std::size_t>(c.bytes));
+    const auto begin = Clock::now();
+    tile_cpu::launch(engine, candidate.grid, arguments.data());
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    best = std::min(best, seconds);
+    spent += seconds;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::size_t fastest(Engine& engine, std::span<Candidate> candidates, void* const* addresses) {
+  std::string all = std::to_string(engine.threads());
+  for (const Candidate& c : candidates) all += "\n" + c.source.emitted.source;
+  const std::string name = tile_cpu::content_key(all) + ".choice";
+  if (const auto known = tile_cpu::cache_read(name))
+    if (const std::size_t index = std::strtoull(known->c_str(), nullptr, 10); index < candidates.size()) return index;
+  std::size_t best = 0;
+  double best_seconds = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    if (const double seconds = measure(engine, candidates[i], addresses); seconds < best_seconds) {
+      best = i;
+      best_seconds = seconds;
+    }
+  (void)tile_cpu::cache_add_text(std::to_string(best), name);  // a cache that cannot be written only costs time
+  return best;
+}
+
+}  // namespace passnet

@@ -1,0 +1,136 @@
+#include "pass/kernel_build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pass/kernel_names.h"
+#include "tile_cpu/effects.h"
+#include "tile/lower.h"
+
+namespace passnet {
+
+namespace {
+
+constexpr std::int64_t kScratchLimit = std::int64_t{256} << 20;  // bytes a thread may need for a kernel's tiles
+
+bool overlap(const void* a, std::int64_t a_bytes, const void* b, std::int64_t b_bytes) {
+  const auto x = reinterpret_cast<std::uintptr_t>(a), y = reinterpret_cast<std::uintptr_t>(b);
+  return x < y + static_cast<std::uintptr_t>(b_bytes) && y < x + static_cast<std::uintptr_t>(a_bytes);
+}
+
+const LaunchArgument* find_argument(const Launch& launch, const LaunchVariant& variant, std::string_view name) {
+  for (const auto* list : {&launch.arguments, &variant.meta})
+    for (const LaunchArgument& a : *list)
+      if (a.name == name) return &a;
+  return nullptr;
+}
+
+// The scalar's value in the kernel's array, and as a fact where it is an integer.
+void set_scalar(const Scalar& scalar, tile_cpu::Argument& argument, tile::ParameterFacts& facts) {
+  argument.integer = 0;
+  if (const auto* real = std::get_if<double>(&scalar.value)) argument.real = *real;
+  if (const auto* integer = std::get_if<std::int64_t>(&scalar.value)) facts.integer = argument.integer = *integer;
+  if (const auto* boolean = std::get_if<bool>(&scalar.value)) facts.integer = argument.integer = *boolean ? 1 : 0;
+}
+
+// Pointers of one root share a number, and those of two inputs that overlap where the kernel writes one of them.
+void number_memory(const LaunchPlan& plan, void* const* addresses, KernelSource& out) {
+  const auto number = [&](std::size_t parameter) -> std::int32_t& { return out.facts.parameters[parameter].memory; };
+  const auto join = [&](std::size_t a, std::size_t b) {
+    const std::int32_t kept = number(a), gone = number(b);
+    for (const auto& [p, buffer] : out.pointers)
+      if (number(p) == gone) number(p) = kept;
+  };
+  for (std::size_t i = 0; i < out.pointers.size(); ++i) {
+    const auto [p, buffer] = out.pointers[i];
+    number(p) = static_cast<std::int32_t>(i);
+    const BufferId root = root_of(plan, buffer).buffer;
+    const Buffer& made = plan.buffers[static_cast<std::size_t>(root)];
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto [q, other] = out.pointers[j];
+      const BufferId other_root = root_of(plan, other).buffer;
+      const Buffer& other_made = plan.buffers[static_cast<std::size_t>(other_root)];
+      if (root == other_root) {
+        join(q, p);
+      } else if (made.kind == BufferKind::input && other_made.kind == BufferKind::input &&
+                 (out.written[p] || out.written[q])) {
+        InputPair pair{other_root, root, hull_bytes(other_made.desc), hull_bytes(made.desc), false};
+        pair.overlap = pair.overlaps(addresses);
+        if (pair.overlap) join(q, p);
+        out.pairs.push_back(pair);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool InputPair::overlaps(void* const* addresses) const {
+  return passnet::overlap(addresses[a], a_bytes, addresses[b], b_bytes);
+}
+
+std::int64_t hull_bytes(const TensorDesc& desc) {
+  return desc.hull() * static_cast<std::int64_t>(dtype_row(desc.dtype).size);
+}
+
+Root root_of(const LaunchPlan& plan, BufferId buffer) {
+  Root out{buffer, 0};
+  while (true) {
+    const Buffer& b = plan.buffers[static_cast<std::size_t>(out.buffer)];
+    if (b.kind != BufferKind::view) return out;
+    out.offset += b.offset;
+    out.buffer = b.base;
+  }
+}
+
+Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
+                                  void* const* addresses, bool checked, const tile_cpu::StageDump& dump) {
+  auto specs = kernel_arguments(plan, launch, variant);
+  if (!specs) return std::move(specs.error());
+  const KernelNames names(*launch.kernel.owner);
+  auto lowered = tile::lower_kernel(names, *launch.kernel.module, *launch.kernel.function, *specs);
+  if (!lowered) return std::move(lowered.error());
+
+  KernelSource out;
+  out.function = std::move(*lowered);
+  out.written = tile_cpu::written_parameters(out.function);
+  std::copy(std::begin(variant.grid), std::end(variant.grid), out.facts.grid.begin());
+  out.facts.parameters.resize(out.function.parameters.size());
+  out.arguments.resize(out.function.parameters.size());
+  for (std::size_t i = 0; i < out.function.parameters.size(); ++i) {
+    const LaunchArgument* argument = find_argument(launch, variant, out.function.parameters[i]);
+    if (argument == nullptr)
+      return Error{Code::internal, {}, fmt::format("no argument for parameter '{}'", out.function.parameters[i]), {}};
+    if (argument->buffer < 0) {
+      set_scalar(argument->scalar, out.arguments[i], out.facts.parameters[i]);
+      continue;
+    }
+    const Root root = root_of(plan, argument->buffer);
+    const TensorDesc& whole = plan.buffers[static_cast<std::size_t>(root.buffer)].desc;
+    out.facts.parameters[i].elements = std::max<std::int64_t>(0, whole.hull() - root.offset);
+    out.pointers.emplace_back(i, argument->buffer);
+  }
+  number_memory(plan, addresses, out);
+  if (out.programs() == 0) return out;  // nothing will run
+  auto emitted = tile_cpu::run_stages(out.function, out.facts, checked, dump);
+  if (!emitted) return std::move(emitted.error());
+  out.emitted = std::move(*emitted);
+  if (out.emitted.scratch_bytes > kScratchLimit)
+    return Error{Code::limit,
+                 launch.kernel.module->where(launch.kernel.function->place),
+                 fmt::format("kernel {} needs {} MiB for its tiles; the limit is {}", launch.kernel.name(),
+                             out.emitted.scratch_bytes >> 20, kScratchLimit >> 20),
+                 {"use smaller blocks"}};
+  return out;
+}
+
+std::string constexpr_text(const Launch& launch, const LaunchVariant& variant) {
+  std::vector<std::string> out;
+  for (const auto* list : {&launch.arguments, &variant.meta})
+    for (const LaunchArgument& a : *list)
+      if (a.constexpr_) out.push_back(fmt::format("{}={}", a.name, scalar_text(a.scalar)));
+  return text_join(out, ", ");
+}
+
+}  // namespace passnet

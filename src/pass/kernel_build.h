@@ -1,0 +1,46 @@
+// One variant of a launch -> C++: arguments typed, memory described, the kernel lowered, specialised and emitted.
+#pragma once
+
+#include "pass/launch_plan.h"
+#include "tile_cpu/abi.h"
+#include "tile_cpu/stages.h"
+
+namespace passnet {
+
+// Two inputs of the wrapper of which the kernel writes one: compiled for whether they overlap in memory.
+struct InputPair {
+  BufferId a, b;
+  std::int64_t a_bytes, b_bytes;
+  bool overlap;
+  bool overlaps(void* const* addresses) const;
+};
+
+struct KernelSource {
+  tile::Function function;  // simplified
+  tile::LaunchFacts facts;
+  tile_cpu::Emitted emitted;
+  std::vector<bool> written;                               // by parameter
+  std::vector<tile_cpu::Argument> arguments;               // by parameter; scalars are set
+  std::vector<std::pair<std::size_t, BufferId>> pointers;  // parameter, buffer
+  std::vector<InputPair> pairs;
+
+  std::int64_t programs() const { return facts.grid[0] * facts.grid[1] * facts.grid[2]; }
+};
+
+// `addresses`: those of the plan's inputs are set.
+Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
+                                  void* const* addresses, bool checked, const tile_cpu::StageDump& dump = {});
+
+// The buffer whose memory a buffer lies in: itself, or what it is a view of; and how many elements on.
+struct Root {
+  BufferId buffer;
+  std::int64_t offset;
+};
+Root root_of(const LaunchPlan& plan, BufferId buffer);
+// What a buffer's description reaches, in bytes.
+std::int64_t hull_bytes(const TensorDesc& desc);
+
+// `BLOCK=1024, HAS_BIAS=True`: the constexprs of a variant.
+std::string constexpr_text(const Launch& launch, const LaunchVariant& variant);
+
+}  // namespace passnet

@@ -1,0 +1,160 @@
+#include "pass/tile_backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "base/file.h"
+#include "pass/autotune.h"
+#include "pass/kernel_build.h"
+#include "tile_cpu/launch.h"
+
+namespace passnet {
+
+namespace {
+
+struct TileLaunch {
+  std::vector<Candidate> candidates;  // one after the first run
+  std::vector<tile_cpu::LoadedKernel> loaded;
+  std::shared_ptr<KernelReport> report;
+};
+
+class TilePlan final : public PreparedPlan {
+ public:
+  TilePlan(Engine& engine, const LaunchPlan& plan, std::vector<TileLaunch> launches)
+      : engine_(engine), plan_(plan), launches_(std::move(launches)) {
+    for (const TileLaunch& l : launches_)
+      for (const Candidate& c : l.candidates) pairs_.insert(pairs_.end(), c.source.pairs.begin(), c.source.pairs.end());
+  }
+
+  bool fits(void* const* addresses) const override {
+    return std::all_of(pairs_.begin(), pairs_.end(),
+                       [&](const InputPair& p) { return p.overlap == p.overlaps(addresses); });
+  }
+
+  void launch(std::size_t index, void* const* addresses) override {
+    TileLaunch& l = launches_[index];
+    if (l.candidates.size() > 1) choose(index, addresses);
+    Candidate& c = l.candidates[0];
+    for (const auto& [parameter, buffer] : c.source.pointers) c.source.arguments[parameter].pointer = addresses[buffer];
+    tile_cpu::launch(engine_, c.grid, c.source.arguments.data());
+  }
+
+  // The report of the launch's only, or chosen, variant.
+  void describe(std::size_t index) {
+    const Launch& launch = plan_.launches[index];
+    TileLaunch& l = launches_[index];
+    const LaunchVariant& variant = launch.variants[l.candidates[0].variant];
+    KernelReport& r = *l.report;
+    r.name = launch.kernel.name();
+    r.constexprs = constexpr_text(launch, variant);
+    std::copy(std::begin(variant.grid), std::end(variant.grid), r.grid);
+    r.origin = l.loaded[0].origin;
+    r.compile_ms = l.loaded[0].compile_ms;
+  }
+
+ private:
+  void choose(std::size_t index, void* const* addresses) {
+    TileLaunch& l = launches_[index];
+    const std::size_t best = fastest(engine_, l.candidates, addresses);
+    std::swap(l.candidates[0], l.candidates[best]);
+    std::swap(l.loaded[0], l.loaded[best]);
+    l.candidates.resize(1);
+    l.loaded.resize(1);
+    describe(index);
+  }
+
+  Engine& engine_;
+  const LaunchPlan& plan_;
+  std::vector<TileLaunch> launches_;
+  std::vector<InputPair> pairs_;
+};
+
+// Variants that differ only in what the CPU has no use for (num_warps, num_stages) are one.
+std::vector<std::size_t> distinct_variants(const Launch& launch) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < launch.variants.size(); ++i) {
+    const LaunchVariant& v = launch.variants[i];
+    if (std::none_of(out.begin(), out.end(), [&](std::size_t j) {
+          const LaunchVariant& w = launch.variants[j];
+          return std::equal(std::begin(v.grid), std::end(v.grid), std::begin(w.grid)) &&
+                 constexpr_text(launch, v) == constexpr_text(launch, w);
+        }))
+      out.push_back(i);
+  }
+  return out;
+}
+
+tile_cpu::StageDump dump_into(const std::string& folder, const std::string& name) {
+  if (folder.empty()) return {};
+  std::filesystem::create_directories(folder);
+  return [=](std::string_view stage, const std::string& text) {
+    file_write(fmt::format("{}/{}.{}", folder, name,
+                           stage.ends_with("cpp") ? std::string(stage) : std::string(stage) + ".tile"),
+               text)
+        .take();
+  };
+}
+
+}  // namespace
+
+std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* const* addresses) {
+  std::vector<TileLaunch> launches(plan.launches.size());
+  std::vector<std::string> sources;
+  std::vector<std::optional<Error>> errors(launches.size());  // the first of each launch
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const Launch& launch = plan.launches[i];
+    const auto variants = distinct_variants(launch);
+    for (const std::size_t v : variants) {
+      const std::string name = fmt::format("{}.{}.{}", reports_.size(), launch.kernel.name(), v);
+      auto source = build_kernel(plan, launch, launch.variants[v], addresses, false, dump_into(dump_folder_, name));
+      if (!source) {
+        if (!errors[i]) errors[i] = std::move(source.error());
+        continue;
+      }
+      Candidate c{v, std::move(*source), {}};
+      c.grid = {nullptr, c.source.programs(), c.source.emitted.scratch_bytes, c.source.emitted.program_cost};
+      if (c.grid.programs > 0) sources.push_back(c.source.emitted.source);
+      launches[i].candidates.push_back(std::move(c));
+    }
+    if (launches[i].candidates.empty()) fail(std::move(*errors[i]));
+    launches[i].report = std::make_shared<KernelReport>();
+    launches[i].report->variants = variants.size();
+    reports_.push_back(launches[i].report);
+  }
+  const auto compiled = tile_cpu::compile_many(sources);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    TileLaunch& l = launches[i];
+    std::vector<Candidate> right;
+    for (Candidate& c : l.candidates) {
+      tile_cpu::LoadedKernel kernel;
+      if (c.grid.programs > 0) {
+        const auto& result = compiled[next++];
+        if (!result) {
+          if (!errors[i]) errors[i] = result.error();
+          continue;
+        }
+        kernel = *result;
+      }
+      c.grid.kernel = reinterpret_cast<tile_cpu::Kernel>(kernel.entry);
+      l.loaded.push_back(kernel);
+      right.push_back(std::move(c));
+    }
+    if (right.empty()) fail(std::move(*errors[i]));
+    l.candidates = std::move(right);
+  }
+  auto out = std::make_unique<TilePlan>(engine_, plan, std::move(launches));
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) out->describe(i);
+  return out;
+}
+
+Result<std::unique_ptr<PreparedPlan>> TileBackend::prepare(const LaunchPlan& plan, void* const* addresses) {
+  auto out = guarded([&] { return build(plan, addresses); });
+  failed_ |= !out;
+  return out;
+}
+
+}  // namespace passnet

@@ -1,0 +1,264 @@
+// Loads and stores: contiguous, with a step, or at any offset; masked by what the loop's bounds have not decided.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tile_cpu/ctypes.h"
+#include "tile_cpu/emitter.h"
+#include "tile_cpu/op_text.h"
+
+namespace passnet::tile_cpu {
+
+std::string Emitter::site(const Op& op, Site::Kind kind) {
+  Site s;
+  s.kind = kind;
+  s.source = op.source;
+  s.text = op.text;
+  if (kind != Site::Kind::assertion) {
+    s.parameter = parameter_of(op.operands[0]);
+    s.elem = type(op.operands[0]).elem;
+  }
+  out_.sites.push_back(std::move(s));
+  return std::to_string(out_.sites.size() - 1);
+}
+
+// A pointer as a typed base and offsets, where it is one; else the addresses themselves.
+Emitter::Address Emitter::address(ValueId pointer, const Index& index, Mode) {
+  Address out;
+  out.elem = type(pointer).elem;
+  ValueId p = pointer;
+  Index at = index;
+  for (;;) {
+    if (home(p).kind == Home::Kind::name) {
+      out.base = home(p).text;
+      out.level = home(p).level;
+      return out;
+    }
+    const Op* op = home(p).kind == Home::Kind::array ? nullptr : def(p);
+    if (op != nullptr && op->code == Code::addptr) {
+      out.terms.push_back({op->operands[1], at});
+      p = op->operands[0];
+    } else if (op != nullptr && op->code == Code::splat) {
+      p = op->operands[0];
+    } else if (op != nullptr && (op->code == Code::broadcast || op->code == Code::expand_dims || op->code == Code::trans || op->code == Code::reshape)) {
+      at = map_index(*op, f_, at);
+      p = op->operands[0];
+    } else {
+      out.terms = {{pointer, index}};
+      return out;
+    }
+  }
+}
+
+// The offsets' sum in elements, at the first element or wherever `mode` says.
+Ref Emitter::sum_terms(const Address& a, Mode mode) {
+  Ref out{"0", 1, false};
+  for (const At& term : a.terms) {
+    const Ref r = eval(term.value, term.index, mode);
+    out.level = std::max(out.level, r.level);
+    out.text = out.text == "0" ? "(i64)" + r.text : fmt::format("{} + (i64){}", out.text, r.text);
+  }
+  return out;
+}
+
+// What is left of a mask in this region. False: it never holds.
+bool Emitter::remaining_mask(const Op& op, ValueId mask, const Index& index, std::vector<At>& left, int& level) const {
+  (void)op;
+  std::vector<At> all;
+  conjuncts(mask, index, all);
+  for (const At& c : all) {
+    const auto known = truth(c.value, c.index);
+    if (known) {
+      level = std::max(level, known->level);
+      if (!known->value) return false;
+    } else if (std::find(left.begin(), left.end(), c) == left.end()) {
+      left.push_back(c);
+    }
+  }
+  return true;
+}
+
+Ref Emitter::eval_mask(const std::vector<At>& mask, Mode mode) {
+  Ref out{"", 1, false};
+  std::vector<Ref> refs;
+  for (const At& c : mask) {
+    refs.push_back(eval(c.value, c.index, mode));
+    out.lanes = out.lanes || refs.back().lanes;
+    out.level = std::max(out.level, refs.back().level);
+  }
+  for (const Ref& r : refs) {
+    const std::string text = out.lanes ? lanes_of(r, Elem::i1).text : r.text;
+    out.text = out.text.empty() ? text : fmt::format("{} & {}", out.text, text);
+  }
+  if (refs.size() > 1) out.text = "(" + out.text + ")";
+  return out;
+}
+
+Ref Emitter::load(const Op& op, const Index& index, Mode mode) {
+  const Elem elem = type(op.result()).elem;
+  std::vector<At> left;
+  int level = 1;
+  const bool ever = op.operands.size() < 2 || remaining_mask(op, op.operands[1], index, left, level);
+  Ref other{constant_text(Op{}, elem), 1, false};
+  if (op.operands.size() > 2) other = eval(op.operands[2], index, mode);
+  if (!ever) {
+    other.level = std::max(other.level, level);
+    return other;
+  }
+  if (left.empty()) other = {constant_text(Op{}, elem), 1, false};
+  const Address a = address(op.operands[0], index, mode);
+  level = std::max({level, a.level, other.level});
+  std::optional<std::int64_t> step = a.base.empty() ? std::nullopt : std::optional<std::int64_t>(0);
+  for (const At& term : a.terms) {
+    const auto s = step_of(term.value, term.index);
+    step = step && s ? std::optional(*step + *s) : std::nullopt;
+  }
+  if (a.base.empty() && step_of(a.terms[0].value, a.terms[0].index) == 0) step = 0;
+  bool mask_moves = false;
+  for (const At& c : left) mask_moves = mask_moves || step_of(c.value, c.index) != 0;
+  if (mode == Mode::lanes && (step != 0 || mask_moves || other.lanes)) return load_lanes(op, a, index, left, other, level);
+
+  // one element
+  const Mode scalar = mode == Mode::lanes ? (segment_ ? Mode::segment : Mode::zero) : mode;
+  const Ref at = sum_terms(a, scalar);
+  level = std::max(level, at.level);
+  const std::string pointer = a.base.empty() ? fmt::format("(const {}*)({})", stored_name(elem), at.text) : fmt::format("{} + ({})", a.base, at.text);
+  std::string text = checked_ ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", access_name(elem), site(op, Site::Kind::load), pointer)
+                              : fmt::format("ld1<{}>({})", access_name(elem), pointer);
+  if (!left.empty()) {
+    const Ref m = eval_mask(left, scalar);
+    level = std::max(level, m.level);
+    text = fmt::format("({} ? {} : ({}){})", m.text, text, scalar_name(elem), other.text);
+  }
+  return put(op.result(), elem, text, level, false);
+}
+
+Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std::vector<At>& mask, const Ref& other, int level) {
+  const Elem elem = type(op.result()).elem;
+  const std::string kind = access_name(elem);
+  level = std::max(level, vector_level_);
+  Ref m;
+  if (!mask.empty()) {
+    m = eval_mask(mask, Mode::lanes);
+    level = std::max(level, m.level);
+  }
+  const std::string rest = lanes_of(other, elem).text;
+  std::optional<std::int64_t> step = a.base.empty() ? std::nullopt : std::optional<std::int64_t>(0);
+  for (const At& term : a.terms) {
+    const auto s = step_of(term.value, term.index);
+    step = step && s ? std::optional(*step + *s) : std::nullopt;
+  }
+  std::string text;
+  const bool lanes_mask = !mask.empty() && m.lanes;
+  if (step && !checked_ && (*step == 1 || (!lanes_mask && *step != 0))) {
+    const Ref at = sum_terms(a, Mode::first);
+    level = std::max(level, at.level);
+    const std::string pointer = fmt::format("{} + ({})", a.base, at.text);
+    if (lanes_mask)
+      text = fmt::format("ld_mask<{}, Full>({}, {}, {}, n)", kind, pointer, m.text, rest);
+    else if (*step == 1)
+      text = fmt::format("ld<{}, Full>({}, n)", kind, pointer);
+    else
+      text = fmt::format("ld_step<{}, Full>({}, {}L, n)", kind, pointer, *step);
+  } else {
+    // base + what stands still, and the offsets of the lanes
+    Address still = a;
+    still.terms.clear();
+    std::vector<At> moving;
+    for (const At& term : a.terms) (a.base.empty() || step_of(term.value, term.index) != 0 ? moving : still.terms).push_back(term);
+    const Ref base_at = sum_terms(still, segment_ ? Mode::segment : Mode::zero);
+    level = std::max(level, base_at.level);
+    const std::string base = a.base.empty() ? fmt::format("(const {}*)0", stored_name(elem)) : base_at.text == "0" ? a.base : fmt::format("{} + ({})", a.base, base_at.text);
+    std::string offsets = "vi32{}";
+    for (std::size_t i = 0; i < moving.size(); ++i) {
+      const Type& t = type(moving[i].value);
+      const Elem e = t.pointer ? Elem::i64 : t.elem;
+      const Ref r = lanes_of(eval(moving[i].value, moving[i].index, Mode::lanes), e);
+      level = std::max(level, r.level);
+      const std::string wide = e == Elem::i64 ? r.text : fmt::format("TO(vi64, {})", r.text);
+      offsets = moving.size() == 1 ? (a.base.empty() ? fmt::format("({} / {}L)", wide, tile::elem_bytes(elem)) : r.text) : i == 0 ? wide : fmt::format("{} + {}", offsets, wide);
+    }
+    if (checked_)
+      text = fmt::format("ck_ld<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op, Site::Kind::load), base, offsets, mask.empty() ? "all(true)" : lanes_of(m, Elem::i1).text, rest);
+    else if (lanes_mask)
+      text = fmt::format("ld_at_mask<{}, Full>({}, {}, {}, {}, n)", kind, base, offsets, m.text, rest);
+    else
+      text = fmt::format("ld_at<{}, Full>({}, {}, n)", kind, base, offsets);
+  }
+  if (!mask.empty() && !m.lanes && !checked_) text = fmt::format("({} ? {} : {})", m.text, text, rest);
+  return put(op.result(), elem, text, level, true);
+}
+
+// A store, an atomic or an assertion inside the vector loop.
+void Emitter::store(const Op& op, const Index& index) {
+  auto& code = levels_.back().code;
+  const std::string indent(levels_.size() * 2, ' ');
+  if (op.code == Code::check) {
+    const Ref c = lanes_of(eval(op.operands[0], index, Mode::lanes), Elem::i1);
+    code += fmt::format("{}ck_assert<Full>(hooks, {}, program, {}, n);\n", indent, site(op, Site::Kind::assertion), c.text);
+    return;
+  }
+  const bool atomic = op.code == Code::atomic || op.code == Code::atomic_cas;
+  const std::size_t mask_at = op.code == Code::atomic_cas ? 3 : 2;
+  const Elem elem = type(op.operands[0]).elem;
+  std::vector<At> left;
+  int level = 1;
+  if (op.operands.size() > mask_at && !remaining_mask(op, op.operands[mask_at], index, left, level)) return;
+  const std::string kind = access_name(elem);
+  const std::string value = lanes_of(eval(op.operands[1], index, Mode::lanes), elem).text;
+  const Ref m = left.empty() ? Ref{} : eval_mask(left, Mode::lanes);
+  const Address a = address(op.operands[0], index, Mode::lanes);
+  std::optional<std::int64_t> step = a.base.empty() ? std::nullopt : std::optional<std::int64_t>(0);
+  for (const At& term : a.terms) {
+    const auto s = step_of(term.value, term.index);
+    step = step && s ? std::optional(*step + *s) : std::nullopt;
+  }
+  std::string text;
+  const bool lanes_mask = !left.empty() && m.lanes;
+  if (step && !checked_ && !atomic && (*step == 1 || (!lanes_mask && *step != 0))) {
+    const std::string pointer = fmt::format("{} + ({})", a.base, sum_terms(a, Mode::first).text);
+    if (lanes_mask)
+      text = fmt::format("st_mask<{}, Full>({}, {}, {}, n)", kind, pointer, value, m.text);
+    else if (*step == 1)
+      text = fmt::format("st<{}, Full>({}, {}, n)", kind, pointer, value);
+    else
+      text = fmt::format("st_step<{}, Full>({}, {}L, {}, n)", kind, pointer, *step, value);
+  } else {
+    const std::string base = a.base.empty() ? fmt::format("({}*)0", stored_name(elem)) : a.base;
+    std::string offsets;
+    for (const At& term : a.terms) {
+      const Type& t = type(term.value);
+      const Elem e = t.pointer ? Elem::i64 : t.elem;
+      const Ref r = lanes_of(eval(term.value, term.index, Mode::lanes), e);
+      const std::string wide = e == Elem::i64 ? r.text : fmt::format("TO(vi64, {})", r.text);
+      offsets += offsets.empty() ? wide : " + " + wide;
+    }
+    if (offsets.empty()) offsets = "vi64{}";
+    if (a.base.empty()) offsets = fmt::format("({}) / {}L", offsets, tile::elem_bytes(elem));
+    const std::string mask = left.empty() ? "all(true)" : lanes_of(m, Elem::i1).text;
+    if (atomic) {
+      const std::string what = op.code == Code::atomic_cas ? "cas" : atomic_policy(op.atomic);
+      const std::string desired = op.code == Code::atomic_cas ? lanes_of(eval(op.operands[2], index, Mode::lanes), elem).text : value;
+      text = fmt::format("atomic_at<{}, Full>({}, {}, {}, {}, {}, {}, n)", kind, checked_ ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op, Site::Kind::atomic)) : fmt::format("Atomic_{}{{}}", what), base, offsets, value, desired, mask);
+      if (home(op.result()).kind == Home::Kind::array) {
+        const std::string old = fresh("old");
+        code += fmt::format("{}const {} {} = {};\n", indent, lanes_name(elem), old, text);
+        Root keep;
+        keep.array = home(op.result()).array;
+        keep.value = op.result();
+        write_result(keep, index, {old, vector_level_, true});
+        return;
+      }
+    } else if (checked_) {
+      text = fmt::format("ck_st<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op, Site::Kind::store), base, offsets, value, mask);
+    } else if (lanes_mask) {
+      text = fmt::format("st_at_mask<{}, Full>({}, {}, {}, {}, n)", kind, base, offsets, value, m.text);
+    } else {
+      text = fmt::format("st_at<{}, Full>({}, {}, {}, n)", kind, base, offsets, value);
+    }
+  }
+  if (!left.empty() && !m.lanes && !checked_ && !atomic) text = fmt::format("if ({}) {}", m.text, text);
+  levels_.back().code += fmt::format("{}{};\n", indent, text);
+}
+
+}  // namespace passnet::tile_cpu

@@ -1,0 +1,192 @@
+// How values move with the vector loop: by a constant step, not at all, or freely. Masks as bounds of the loop.
+#include <algorithm>
+
+#include "tile_cpu/emitter.h"
+
+namespace passnet::tile_cpu {
+
+namespace {
+
+bool is_integer(const Type& t) { return !t.pointer && !tile::is_float(t.elem) && t.elem != Elem::i1; }
+
+}  // namespace
+
+// What an integer, or a splat of one, is known to be.
+std::optional<std::int64_t> Emitter::constant_of(ValueId v) const {
+  if (type(v).pointer || tile::is_float(type(v).elem)) return std::nullopt;
+  const tile::Range& r = ranges_[static_cast<std::size_t>(v)];
+  if (r.lo == r.hi) return r.lo;
+  return std::nullopt;
+}
+
+// Whether and how far the value moves when the vector loop moves by one; nullopt: not by a constant.
+std::optional<std::int64_t> Emitter::step_of(ValueId v, const Index& index) const {
+  const Type& t = type(v);
+  if (!t.is_tile()) return 0;
+  const auto rank = static_cast<std::size_t>(t.shape.rank);
+  if (vector_loop_ < 0 || std::find(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(rank), vector_loop_) == index.begin() + static_cast<std::ptrdiff_t>(rank))
+    return 0;
+  const At key = normal(v, index);
+  if (const auto it = steps_.find(key); it != steps_.end()) return it->second;
+  const auto step = compute_step(v, index);
+  steps_.emplace(key, step);
+  return step;
+}
+
+std::optional<std::int64_t> Emitter::compute_step(ValueId v, const Index& index) const {
+  if (home(v).kind == Home::Kind::array) return std::nullopt;
+  const Op* op = def(v);
+  if (op == nullptr) return std::nullopt;
+  const auto operand = [&](std::size_t i) { return step_of(op->operands[i], index); };
+  std::optional<std::int64_t> step;
+  switch (op->code) {
+    case Code::constant:
+    case Code::splat: return 0;
+    case Code::arange: return 1;
+    case Code::broadcast:
+    case Code::expand_dims:
+    case Code::trans:
+    case Code::reshape: return step_of(op->operands[0], map_index(*op, f_, index));
+    case Code::atomic:
+    case Code::atomic_cas: return std::nullopt;
+    default: break;
+  }
+  bool still = true;
+  for (std::size_t i = 0; i < op->operands.size(); ++i) still = still && operand(i) == 0;
+  if (still) return 0;
+  if (!is_integer(type(v)) || ranges_[static_cast<std::size_t>(v)].may_wrap) return std::nullopt;
+  const auto a = operand(0);
+  const auto b = op->operands.size() > 1 ? operand(1) : std::optional<std::int64_t>(0);
+  if (!a || !b) return std::nullopt;
+  switch (op->code) {
+    case Code::add: return *a + *b;
+    case Code::sub: return *a - *b;
+    case Code::neg: return -*a;
+    case Code::mul: {
+      const auto ca = constant_of(op->operands[0]), cb = constant_of(op->operands[1]);
+      std::int64_t r = 0;
+      if (cb && !__builtin_mul_overflow(*a, *cb, &r)) return r;
+      if (ca && !__builtin_mul_overflow(*b, *ca, &r)) return r;
+      return std::nullopt;
+    }
+    case Code::cast: {
+      if (!is_integer(type(op->operands[0]))) return std::nullopt;
+      const tile::Range& r = ranges_[static_cast<std::size_t>(op->operands[0])];
+      const tile::Range& w = ranges_[static_cast<std::size_t>(v)];
+      return r.lo == w.lo && r.hi == w.hi ? a : std::nullopt;
+    }
+    case Code::div:
+    case Code::rem: {
+      const auto c = constant_of(op->operands[1]);
+      if (!segment_ || !c || *c <= 0 || *c % segment_->size != 0) return std::nullopt;
+      if (normal(op->operands[0], index) != segment_->dividend) return std::nullopt;
+      return op->code == Code::div ? 0 : 1;
+    }
+    default: return std::nullopt;
+  }
+}
+
+// The conditions that a mask is the conjunction of.
+void Emitter::conjuncts(ValueId mask, const Index& index, std::vector<At>& out) const {
+  const Op* op = def(mask);
+  if (op != nullptr && home(mask).kind == Home::Kind::nowhere && type(mask).is_tile()) {
+    if (op->code == Code::bit_and) {
+      conjuncts(op->operands[0], index, out);
+      conjuncts(op->operands[1], index, out);
+      return;
+    }
+    if (op->code == Code::splat) return out.push_back(normal(op->operands[0], index));
+    if (op->code == Code::broadcast || op->code == Code::expand_dims || op->code == Code::trans)
+      return conjuncts(op->operands[0], map_index(*op, f_, index), out);
+  }
+  out.push_back(normal(mask, index));
+}
+
+// A condition of the form below < limit, where below moves by one with the vector loop and the limit stands still.
+std::optional<Emitter::Bound> Emitter::bound_of(const At& condition) const {
+  const Op* op = def(condition.value);
+  if (op == nullptr || op->operands.size() != 2 || home(condition.value).kind != Home::Kind::nowhere) return std::nullopt;
+  if (!is_integer(type(op->operands[0])) || !type(condition.value).is_tile()) return std::nullopt;
+  ValueId left = op->operands[0], right = op->operands[1];
+  bool inclusive = false;
+  switch (op->code) {
+    case Code::lt: break;
+    case Code::le: inclusive = true; break;
+    case Code::gt: std::swap(left, right); break;
+    case Code::ge:
+      std::swap(left, right);
+      inclusive = true;
+      break;
+    default: return std::nullopt;
+  }
+  if (step_of(left, condition.index) != 1 || step_of(right, condition.index) != 0) return std::nullopt;
+  if (type(left).elem == Elem::u64) return std::nullopt;
+  return Bound{condition, left, right, condition.index, condition.index, inclusive};
+}
+
+// The values of a root at the nest's index instead of its own domain's.
+void Emitter::reindex(const Root& root, const Index& index, std::set<At>& out) const {
+  for (const At& a : root.evaluated) {
+    At moved{a.value, {}};
+    for (std::size_t d = 0; d < type(a.value).shape.rank; ++d)
+      moved.index[d] = a.index[d] == kFixed ? kFixed : index[static_cast<std::size_t>(a.index[d])];
+    out.insert(normal(moved.value, moved.index));
+  }
+}
+
+// The bound that splits the vector loop: the one that most masks of the nest name.
+std::optional<Emitter::Bound> Emitter::common_bound(const Group& group, const Index& index) const {
+  std::map<At, int> votes;
+  for (const Root& root : group.roots) {
+    std::set<At> values;
+    reindex(root, index, values);
+    std::vector<At> found;
+    if (root.kind == Root::Kind::store && root.op->operands.size() > 2) conjuncts(root.op->operands[2], index, found);
+    for (const At& c : found) votes[c] += 10;
+    found.clear();
+    for (const At& at : values) {
+      const Op* op = def(at.value);
+      if (op == nullptr || home(at.value).kind != Home::Kind::nowhere) continue;
+      if (op->code == Code::load && op->operands.size() > 1) conjuncts(op->operands[1], at.index, found);
+      if (op->code == Code::select) conjuncts(op->operands[0], at.index, found);
+    }
+    for (const At& c : found) votes[c] += 1;
+  }
+  std::optional<Bound> best;
+  int most = 0;
+  for (const auto& [condition, count] : votes) {
+    if (count <= most || known_.contains(condition)) continue;
+    if (const auto b = bound_of(condition)) {
+      best = b;
+      most = count;
+    }
+  }
+  return best;
+}
+
+// Divisions and remainders of one moving index by multiples of a number: between two of its multiples they stand still or
+// move by one. The vector loop is then cut there.
+std::optional<Emitter::Segment> Emitter::find_segment(const Group& group, const Index& index, std::int64_t size) const {
+  constexpr std::int64_t kShortest = 8;  // shorter ones cost more than dividing lanes
+  std::optional<Segment> best;
+  for (const Root& root : group.roots) {
+    std::set<At> values;
+    reindex(root, index, values);
+    for (const At& at : values) {
+      const Op* op = def(at.value);
+      if (op == nullptr || (op->code != Code::div && op->code != Code::rem) || !is_integer(type(at.value))) continue;
+      const auto c = constant_of(op->operands[1]);
+      if (!c || *c < kShortest || step_of(op->operands[0], at.index) != 1) continue;
+      if (ranges_[static_cast<std::size_t>(op->operands[0])].lo < 0) continue;
+      const At dividend = normal(op->operands[0], at.index);
+      if (!best)
+        best = Segment{dividend, *c};
+      else if (best->dividend == dividend && *c < best->size && best->size % *c == 0)
+        best->size = *c;
+    }
+  }
+  if (best && size <= 1) return std::nullopt;
+  return best;
+}
+
+}  // namespace passnet::tile_cpu

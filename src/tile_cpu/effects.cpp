@@ -1,0 +1,100 @@
+#include "tile_cpu/effects.h"
+
+namespace passnet::tile_cpu {
+
+using tile::Block;
+using tile::Code;
+using tile::Function;
+using tile::Op;
+using tile::ValueId;
+
+namespace {
+
+// Sets of parameters that a pointer may come from, grown until nothing changes: loops carry pointers round.
+class Origins {
+ public:
+  explicit Origins(const Function& f) : f_(f), words_((f.parameters.size() + 63) / 64), sets_(f.types.size() * words_) {
+    for (std::size_t p = 0; p < f.body.params.size(); ++p) at(f.body.params[p])[p / 64] |= std::uint64_t{1} << (p % 64);
+    do {
+      changed_ = false;
+      walk(f.body);
+    } while (changed_);
+  }
+
+  std::vector<bool> written() const {
+    std::vector<bool> out(f_.parameters.size());
+    mark(f_.body, out);
+    return out;
+  }
+
+ private:
+  std::uint64_t* at(ValueId v) { return &sets_[static_cast<std::size_t>(v) * words_]; }
+  const std::uint64_t* at(ValueId v) const { return &sets_[static_cast<std::size_t>(v) * words_]; }
+
+  void flow(ValueId from, ValueId to) {
+    if (!f_.type(to).pointer) return;
+    for (std::size_t w = 0; w < words_; ++w) add(to, w, at(from)[w]);
+  }
+  void add(ValueId to, std::size_t word, std::uint64_t bits) {
+    changed_ |= (bits & ~at(to)[word]) != 0;
+    at(to)[word] |= bits;
+  }
+
+  void walk(const Block& block) {
+    for (const Op& op : block.ops) {
+      for (const Block& inner : op.blocks) walk(inner);
+      if (!op.blocks.empty()) {
+        control(op);
+        continue;
+      }
+      for (const ValueId r : op.results) {
+        if (!f_.type(r).pointer) continue;
+        for (const ValueId o : op.operands) {
+          if (f_.type(o).pointer) flow(o, r);
+          if (op.code == Code::cast && !f_.type(o).pointer)
+            for (std::size_t w = 0; w < words_; ++w) add(r, w, ~std::uint64_t{0});
+        }
+        if (op.code == Code::load)  // a pointer out of memory
+          for (std::size_t w = 0; w < words_; ++w) add(r, w, ~std::uint64_t{0});
+      }
+    }
+  }
+
+  // What a block is given, yields and returns: carried values by their place from the end.
+  void control(const Op& op) {
+    const std::size_t carried = op.results.size();
+    for (const Block& block : op.blocks) {
+      if (op.code != Code::if_)
+        for (std::size_t i = 0; i < carried; ++i) {
+          const ValueId param = block.params[block.params.size() - carried + i];
+          flow(op.operands[op.operands.size() - carried + i], param);
+          flow(op.results[i], param);
+          flow(param, op.results[i]);
+        }
+      if (block.ops.empty() || block.ops.back().code != Code::yield) continue;
+      const std::vector<ValueId>& yields = block.ops.back().operands;
+      if (yields.size() == carried && !(op.code == Code::while_ && &block == op.blocks.data()))
+        for (std::size_t i = 0; i < carried; ++i) flow(yields[i], op.results[i]);
+    }
+  }
+
+  void mark(const Block& block, std::vector<bool>& out) const {
+    for (const Op& op : block.ops) {
+      for (const Block& inner : op.blocks) mark(inner, out);
+      if (op.code != Code::store && op.code != Code::atomic && op.code != Code::atomic_cas) continue;
+      for (std::size_t p = 0; p < out.size(); ++p)
+        if ((at(op.operands[0])[p / 64] >> (p % 64) & 1) != 0) out[p] = true;
+    }
+  }
+
+  const Function& f_;
+  std::size_t words_;
+  std::vector<std::uint64_t> sets_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+std::vector<bool> written_parameters(const Function& function) { return Origins(function).written(); }
+
+}  // namespace passnet::tile_cpu

@@ -1,0 +1,266 @@
+// The emitter's state and its parts. A tile value has no loop of its own: it is an expression that is evaluated, element by
+// element, inside the loops of the *roots* that need it (stores, reductions, values that must be kept). Roots over the same
+// elements share a loop nest.
+//   emit.cpp      the function's frame, blocks and control flow
+//   schedule.cpp  which values are roots, and which roots share a nest
+//   nest.cpp      the loops of a nest: outer loops, the vector loop with its bounds, reductions
+//   element.cpp   one value at one index: as lanes, or as a scalar
+//   affine.cpp    how an integer moves with the vector loop; masks as bounds
+//   access.cpp    loads and stores
+//   calls.cpp     scalars, and what works on whole arrays: dot, scan, argmax
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tile/ir.h"
+#include "tile/launch_facts.h"
+#include "tile/ranges.h"
+#include "tile_cpu/emit.h"
+
+namespace passnet::tile_cpu {
+
+using tile::Block;
+using tile::Code;
+using tile::Elem;
+using tile::Op;
+using tile::Shape;
+using tile::Type;
+using tile::ValueId;
+using tile::kNoValue;
+
+inline constexpr std::int8_t kFixed = -1;
+using Index = std::array<std::int8_t, tile::kRankLimit>;  // by dimension: the loop that runs over it, or kFixed: element 0
+
+struct At {  // a value at an index
+  ValueId value;
+  Index index;
+  auto operator<=>(const At&) const = default;
+};
+
+// What the vector loop's variable stands for: L elements, the first of them, the start of the segment, or 0.
+enum class Mode : std::uint8_t { lanes, first, segment, zero };
+
+struct Ref {  // an evaluated expression: a name or a literal
+  std::string text;
+  int level = 0;  // of the loop nest it is valid in
+  bool lanes = false;
+};
+
+struct Array {
+  std::string name;
+  Elem elem = Elem::f32;
+  Shape shape;
+  int first_dim = 0;   // dimensions before it are fixed by the row loop
+  int storage = -1;    // the array whose elements these are: itself, or another's in a new shape
+  bool pointer = false;
+  std::int64_t bytes() const;
+};
+
+struct Home {  // where a value lives once it is computed
+  enum class Kind : std::uint8_t { nowhere, name, array } kind = Kind::nowhere;
+  std::string text;  // of a name
+  int level = 0;
+  int array = -1;
+};
+
+// What a root reads or writes: an argument's memory, or one of our arrays.
+struct Access {
+  std::int32_t memory = -1;    // a memory number of the facts; -1: any; from kArrayMemory on our arrays
+  ValueId pointer = kNoValue;  // accesses through one pointer value at the root's own index touch the same element
+  bool write = false;
+};
+inline constexpr std::int32_t kArrayMemory = 1 << 20;
+
+struct Root {
+  enum class Kind : std::uint8_t { scalar, store, reduce, keep, call } kind = Kind::scalar;
+  const Op* op = nullptr;
+  ValueId value = kNoValue;  // keep: what is written to `array`
+  int array = -1;
+  Shape domain;
+  int axis = -1;         // reduce; of a copy -2 - the array it comes from
+  bool publish = false;  // keep: the array is the value's home from then on
+  std::string accumulator;
+  std::vector<ValueId> needs;     // values with a home that this reads
+  std::vector<Access> accesses;
+  std::set<At> evaluated;         // tile values on the way, at their index in the domain
+};
+
+struct Group {  // one loop nest, then scalars
+  std::vector<Root> roots;
+  std::vector<Root> after;
+  Shape domain;
+  int axis = -1;
+  int vector = -1;  // dimension of the vector loop
+};
+
+struct Level {
+  std::string code;
+  std::map<std::pair<At, Mode>, Ref> done;
+};
+
+class Emitter {
+ public:
+  Emitter(const tile::Function& function, const tile::LaunchFacts& facts, bool checked);
+  Emitted run();
+
+ private:
+  // ---- emit.cpp
+  void index_ops(const Block& block, int depth);
+  void emit_block(const Block& block, const Op* owner = nullptr, std::span<const ValueId> targets = {});
+  void emit_control(const Op& op);
+  void emit_for(const Op& op);
+  void emit_while(const Op& op);
+  void emit_if(const Op& op);
+  void carry(std::span<const ValueId> values, std::span<const ValueId> initial);
+  void assign(std::span<const ValueId> targets, std::span<const ValueId> values);
+  void line(const std::string& text);
+  void comment(const tile::Source& source);
+  std::string fresh(ValueId v);
+  std::string fresh(std::string_view stem);
+  int new_array(ValueId v, int storage = -1);
+  std::int32_t array_memory(int array) const { return kArrayMemory + arrays_[static_cast<std::size_t>(array)].storage; }
+  std::string declare_arrays();
+  void estimate(const Block& block, double times);
+  std::int32_t parameter_of(ValueId pointer) const;
+  std::int32_t memory_of(ValueId pointer) const;
+  const Type& type(ValueId v) const { return f_.type(v); }
+  const Op* def(ValueId v) const { return def_[static_cast<std::size_t>(v)]; }
+  Home& home(ValueId v) { return home_[static_cast<std::size_t>(v)]; }
+  const Home& home(ValueId v) const { return home_[static_cast<std::size_t>(v)]; }
+
+  // ---- schedule.cpp
+  void schedule(std::span<const Op> ops, const Op* owner, std::span<const ValueId> targets);
+  std::vector<Root> roots_of(std::span<const Op> ops, const Op* owner, std::span<const ValueId> targets);
+  void collect(Root& root);
+  void visit(Root& root, ValueId v, const Index& index);
+  bool must_keep(const Op& op, std::span<const Op> run) const;
+  bool overwritten(const Op& load) const;
+  double cost_of(ValueId v) const;
+  bool costly(ValueId v) const;
+  std::vector<Group> group(std::vector<Root> roots);
+  bool fits(const Group& group, const Root& root) const;
+  void keep_shared(std::vector<Group>& groups);
+  int vector_dimension(const Group& group);
+
+  // ---- nest.cpp
+  void emit_groups(std::vector<Group>& groups);
+  bool rowwise(const Group& group) const;
+  bool joins_rows(std::span<const Group> groups, const Group& next) const;
+  bool read_outside(ValueId v, std::span<const Group> inside) const;
+  void settle(Group& group, std::span<const Group> rows);
+  void publish(const Group& group);
+  void emit_rows(std::span<Group> groups);
+  void emit_nest(Group& group, int first_dim);
+  void skip_masked(std::span<const Group> groups, const Index& index);
+  void emit_vector_loop(Group& group, const Index& index, std::int64_t size);
+  void emit_region(const Group& group, const Index& index, const std::string& from, const std::string& to, bool whole);
+  void emit_outside(const Group& group, const Index& index, const std::string& from, std::int64_t size);
+  void emit_root(const Root& root, const Index& index);
+  void emit_roots(const Group& group, const Index& index);
+  void write_result(const Root& root, const Index& index, const Ref& value);
+  int open();
+  void close(const std::string& head, const std::string& tail = "}");
+  void code(const std::string& text);
+  // ---- calls.cpp
+  void emit_call(const Op& op);
+  void emit_scalar(const Op& op);
+  std::string identity(const Op& op) const;
+  std::string combined(const Op& op, const std::string& a, const std::string& b, bool lanes) const;
+
+  // ---- element.cpp
+  Ref eval(ValueId v, const Index& index, Mode mode);
+  Ref eval_op(const Op& op, ValueId v, const Index& index, Mode mode);
+  Ref eval_shape(const Op& op, const Index& index, Mode mode);
+  Ref eval_array(const Array& array, const Index& index, Mode mode);
+  Ref eval_range(const Op& op, const Index& index, Mode mode);
+  Ref moving(ValueId v, const Index& index, std::int64_t step);
+  Ref lanes_of(const Ref& ref, Elem elem);
+  Ref put(ValueId v, Elem elem, const std::string& text, int level, bool lanes);
+  bool runs(const Index& index, int rank) const;
+  Ref loop_variable(int loop, Mode mode);
+  struct Truth {
+    bool value = false;
+    int level = 0;  // that decides it
+  };
+  std::optional<Truth> truth(ValueId v, const Index& index) const;
+  At normal(ValueId v, const Index& index) const;
+  static Index map_index(const Op& op, const tile::Function& f, const Index& index);
+  std::optional<std::int64_t> constant_of(ValueId v) const;
+
+  // ---- affine.cpp
+  std::optional<std::int64_t> step_of(ValueId v, const Index& index) const;
+  std::optional<std::int64_t> compute_step(ValueId v, const Index& index) const;
+  void conjuncts(ValueId mask, const Index& index, std::vector<At>& out) const;
+  struct Bound {
+    At condition;
+    ValueId below = kNoValue, limit = kNoValue;  // below < limit, or <= with `inclusive`
+    Index below_index{}, limit_index{};
+    bool inclusive = false;
+  };
+  std::optional<Bound> bound_of(const At& condition) const;
+  std::optional<Bound> common_bound(const Group& group, const Index& index) const;
+  struct Segment {
+    At dividend{kNoValue, {}};
+    std::int64_t size = 0;
+  };
+  std::optional<Segment> find_segment(const Group& group, const Index& index, std::int64_t size) const;
+  void reindex(const Root& root, const Index& index, std::set<At>& out) const;
+
+  // ---- access.cpp
+  struct Address {
+    std::string base;  // a typed pointer; empty: `terms` hold one vector of addresses in bytes
+    int level = 0;
+    std::vector<At> terms;
+    Elem elem = Elem::f32;
+  };
+  Address address(ValueId pointer, const Index& index, Mode mode);
+  Ref load(const Op& op, const Index& index, Mode mode);
+  Ref load_lanes(const Op& op, const Address& a, const Index& index, const std::vector<At>& mask, const Ref& other, int level);
+  Ref sum_terms(const Address& a, Mode mode);
+  Ref eval_mask(const std::vector<At>& mask, Mode mode);
+  bool remaining_mask(const Op& op, ValueId mask, const Index& index, std::vector<At>& left, int& level) const;
+  void store(const Op& op, const Index& index);
+  std::string site(const Op& op, Site::Kind kind);
+
+  const tile::Function& f_;
+  const tile::LaunchFacts& facts_;
+  const bool checked_;
+  std::vector<tile::Range> ranges_;
+  std::vector<const Op*> def_;
+  std::vector<const Op*> param_owner_;  // of a block's parameter: the control op
+  std::vector<int> param_block_;        // of a block's parameter
+  std::vector<ValueId> initial_;        // of a carried parameter: its initial value
+  std::vector<int> uses_;
+  std::vector<Home> home_;
+  std::map<const Op*, int> order_;
+  std::map<const Op*, int> block_of_;
+  std::vector<std::vector<const Op*>> users_;
+  std::vector<const Op*> writes_;  // stores and atomics of the whole function
+  int blocks_ = 0;
+  std::vector<Array> arrays_;
+  int names_ = 0;
+
+  std::span<const Op> run_;
+  const std::vector<Group>* groups_ = nullptr;
+  std::vector<Level> levels_;
+  struct Loop {
+    std::string var;
+    int level = 0;
+  };
+  std::vector<Loop> loops_;
+  int vector_loop_ = -1;   // index into loops_
+  int vector_level_ = -1;  // the body's level
+  std::string segment_var_;
+  int segment_level_ = -1;
+  std::optional<Segment> segment_;
+  std::map<At, Truth> known_;  // conditions decided in this region
+  mutable std::map<At, std::optional<std::int64_t>> steps_;
+
+  Emitted out_;
+};
+
+}  // namespace passnet::tile_cpu

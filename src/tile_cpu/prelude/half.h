@@ -1,0 +1,51 @@
+// f16 and bf16 live as f32; these round one to it, and read and write its 16 bits.
+INLINE f32 f16_up(u16 h) {
+  const u32 sign = (u32)(h & 0x8000) << 16, rest = (u32)(h & 0x7fff) << 13;
+  if (rest >= 0x0f800000) return real((i32)(sign | rest | 0x70000000 | (rest > 0x0f800000 ? 0x400000 : 0)));
+  return real((i32)(bits(real((i32)rest) * 0x1p112f) | sign));
+}
+INLINE u16 f16_down(f32 x) {
+  const u32 u = (u32)bits(x), a = u & 0x7fffffff;
+  const u16 sign = (u16)(u >> 16 & 0x8000);
+  if (a > 0x7f800000) return (u16)(sign | 0x7e00 | (a >> 13 & 0x1ff));
+  if (a >= 0x477ff000) return (u16)(sign | 0x7c00);
+  if (a < 0x38800000) return (u16)(sign | (u32)bits(real((i32)a) + 0.5f) - 0x3f000000);
+  return (u16)(sign | (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13);
+}
+INLINE f32 bf16_up(u16 h) { return real((i32)((u32)h << 16)); }
+INLINE u16 bf16_down(f32 x) {
+  const u32 u = (u32)bits(x);
+  return (u16)((u & 0x7fffffff) > 0x7f800000 ? (u >> 16) | 0x40 : (u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+INLINE f32 f16_round(f32 x) { return f16_up(f16_down(x)); }
+INLINE f32 bf16_round(f32 x) { return bf16_up(bf16_down(x)); }
+INLINE vf32 bf16_up(vu16 h) { return (vf32)(TO(vu32, h) << 16); }
+INLINE vu32 bf16_rounded(vf32 x) {
+  const vu32 u = (vu32)x;
+  return pick((vi32)((u & 0x7fffffff) > 0x7f800000), u | 0x400000, u + 0x7fff + (u >> 16 & 1));
+}
+INLINE vu16 bf16_down(vf32 x) { return TO(vu16, bf16_rounded(x) >> 16); }
+INLINE vf32 bf16_round(vf32 x) { return (vf32)(bf16_rounded(x) & 0xffff0000u); }
+#if L == 16 && !defined(__clang__)
+INLINE vf32 f16_up(vu16 h) { return __builtin_ia32_vcvtph2ps512_mask((vi16)h, vf32{}, (u16)-1, 4); }
+INLINE vu16 f16_down(vf32 x) { return (vu16)__builtin_ia32_vcvtps2ph512_mask(x, 0, vi16{}, (u16)-1); }
+#elif L == 8 && defined(__F16C__) && !defined(__clang__)
+INLINE vf32 f16_up(vu16 h) { return __builtin_ia32_vcvtph2ps256((vi16)h); }
+INLINE vu16 f16_down(vf32 x) { return (vu16)__builtin_ia32_vcvtps2ph256(x, 0); }
+#else
+INLINE vf32 f16_up(vu16 h) {
+  const vu32 w = TO(vu32, h), sign = (w & 0x8000) << 16, rest = (w & 0x7fff) << 13;
+  const vu32 small = (vu32)((vf32)rest * 0x1p112f);
+  const vu32 large = pick((vi32)(rest > 0x0f800000), rest | 0x70400000, rest | 0x70000000);
+  return (vf32)(sign | pick((vi32)(rest >= 0x0f800000), large, small));
+}
+INLINE vu16 f16_down(vf32 x) {
+  const vu32 u = (vu32)x, a = u & 0x7fffffff, sign = u >> 16 & 0x8000;
+  const vu32 small = (vu32)((vf32)a + 0.5f) - 0x3f000000;
+  const vu32 normal = (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13;
+  vu32 r = pick((vi32)(a < 0x38800000), small, normal);
+  r = pick((vi32)(a >= 0x477ff000), all(0x7c00u), r);
+  return TO(vu16, sign | pick((vi32)(a > 0x7f800000), 0x7e00 | (a >> 13 & 0x1ff), r));
+}
+#endif
+INLINE vf32 f16_round(vf32 x) { return f16_up(f16_down(x)); }

@@ -1,0 +1,162 @@
+// Mathematics on f32 lanes: minimax polynomials, within 1 to 2 units in the last place. A scalar takes a lane.
+INLINE vf32 poly(vf32, f32 c) { return all(c); }
+template <class... C>
+INLINE vf32 poly(vf32 x, f32 c, C... rest) {  // c + rest[0] x + ...
+  return fma_(poly(x, rest...), x, all(c));
+}
+INLINE vf32 scale2(vf32 x, vi32 n) {  // x 2^n, also where 2^n alone would leave the range
+#if L == 16 && !defined(__clang__)
+  return __builtin_ia32_scalefps512_mask(x, TO(vf32, n), vf32{}, (u16)-1, 4);
+#else
+  const vi32 half = n >> 1;
+  return x * real((half + 127) << 23) * real((n - half + 127) << 23);
+#endif
+}
+INLINE vf32 exp_reduced(vf32 r, vi32 n) {
+  const vf32 p = poly(r, 0.5f, 0.16666667f, 0.041666270f, 0.0083332658f, 0.0013946117f, 0.00019917874f);
+  return scale2(fma_(p, r * r, r) + 1.0f, n);
+}
+INLINE vf32 exp_(vf32 x) {
+  const vf32 c = least(all(89.0f), most(all(-104.0f), x));
+  const vf32 t = fma_(c, all(1.44269504f), all(12582912.0f)), n = t - 12582912.0f;
+  const vf32 r = fma_(n, all(2.12194440e-4f), fma_(n, all(-0.693359375f), c));
+  const vf32 y = exp_reduced(r, bits(t) - 0x4b400000);
+  return x != x ? x : y;
+}
+INLINE vf32 exp2_(vf32 x) {
+  const vf32 c = least(all(129.0f), most(all(-151.0f), x));
+  const vf32 t = c + 12582912.0f, r = c - (t - 12582912.0f);
+  const vf32 y = exp_reduced(r * 0.693147181f, bits(t) - 0x4b400000);
+  return x != x ? x : y;
+}
+// x = m 2^e with m near 1; log(m) = (m - 1) + tail
+INLINE vf32 log_split(vf32 x, vf32& e, vf32& tail) {
+  const vi32 tiny = x < 1.17549435e-38f;
+  const vf32 y = tiny ? x * 8388608.0f : x;
+  const vi32 b = bits(y) - 0x3f3504f3;
+  e = TO(vf32, (b >> 23) - (tiny & 23));
+  const vf32 m = real((b & 0x7fffff) + 0x3f3504f3) - 1.0f;
+  const vf32 p = poly(m, 0.33333310f, -0.24999987f, 0.20002227f, -0.16669251f, 0.14218658f, -0.12384348f, 0.11872976f,
+                      -0.11789808f, 0.069153681f);
+  tail = fma_(p * m, m * m, -0.5f * (m * m));
+  return m;
+}
+INLINE vf32 log_edges(vf32 x, vf32 y) {
+  const vf32 inf = all(__builtin_inff());
+  return x == 0.0f ? -inf : x < 0.0f ? all(__builtin_nanf("")) : x < inf ? y : x;
+}
+INLINE vf32 log_(vf32 x) {
+  vf32 e, tail;
+  const vf32 m = log_split(x, e, tail);
+  return log_edges(x, fma_(e, all(0.693359375f), m + fma_(e, all(-2.12194440e-4f), tail)));
+}
+INLINE vf32 log2_(vf32 x) {
+  vf32 e, tail;
+  const vf32 m = log_split(x, e, tail);
+  const vf32 a = m * 1.44269504f, low = fma_(m, all(1.44269504f), -a) + fma_(m, all(1.92596299e-8f), tail * 1.44269504f);
+  return log_edges(x, e + (a + low));
+}
+INLINE f32 sqrt_(f32 x) { return __builtin_sqrtf(x); }
+INLINE f64 sqrt_(f64 x) { return __builtin_sqrt(x); }
+INLINE vf32 sqrt_(vf32 x) {
+#if L == 16 && !defined(__clang__)
+  return __builtin_ia32_sqrtps512_mask(x, vf32{}, (u16)-1, 4);
+#elif L == 8 && !defined(__clang__)
+  return __builtin_ia32_sqrtps256(x);
+#else
+  vf32 r;
+  LANES(r, __builtin_sqrtf(x[l]));
+  return r;
+#endif
+}
+INLINE vf32 rsqrt_(vf32 x) { return 1.0f / sqrt_(x); }
+INLINE f32 rsqrt_(f32 x) { return 1.0f / sqrt_(x); }
+INLINE f64 rsqrt_(f64 x) { return 1.0 / sqrt_(x); }
+INLINE vf32 tanh_(vf32 x) {
+  const vf32 a = abs_(x), t = x * x;
+  const vf32 small = fma_(poly(t, -0.33333278f, 0.13331328f, -0.053729229f, 0.020601999f, -0.0056607807f) * t, x, x);
+  const vf32 large = 1.0f - 2.0f / (exp_(a + a) + 1.0f);
+  const vf32 r = a < 0.625f ? small : real(bits(large) | (bits(x) & (i32)0x80000000));
+  return x != x ? x : r;
+}
+INLINE vf32 erf_(vf32 x) {
+  const vf32 a = abs_(x), t = x * x;
+  const vf32 small = fma_(x, poly(t, 0.12837911f, -0.37612626f, 0.11283585f, -0.026853811f, 0.0051883277f, -0.00080101925f, 7.8538578e-5f), x);
+  const vf32 c = least(all(4.0f), a);
+  const vf32 q = poly(c, -0.00018803818f, 1.12957847f, 0.63321990f, 0.10841856f, -0.025208248f, 0.0042045591f, -0.00044133590f, 2.1686814e-5f);
+  const vf32 large = real(bits(1.0f - exp_(-q)) | (bits(x) & (i32)0x80000000));
+  return x != x ? x : a < 1.0f ? small : large;
+}
+// pi/2 in three parts; beyond 8192 the lanes go to the library.
+INLINE vf32 sin_quadrant(vf32 x, i32 shift, f32 (*exact)(f32)) {
+  const vf32 t = fma_(x, all(0.636619772f), all(12582912.0f)), n = t - 12582912.0f;
+  vf32 r = fma_(n, all(-1.57073974609375f), x);
+  r = fma_(n, all(-5.657970905303955e-5f), r);
+  r = fma_(n, all(-9.920936294705029e-10f), r);
+  const vi32 q = bits(t) + shift;
+  const vf32 s = r * r;
+  const vf32 sine = fma_(poly(s, -0.16666667f, 0.0083333291f, -0.00019839335f, 2.7183116e-6f) * s, r, r);
+  const vf32 cosine = fma_(s, all(-0.5f), fma_(poly(s, 0.041666668f, -0.0013888883f, 2.4799519e-5f, -2.7210237e-7f), s * s, all(1.0f)));
+  vf32 y = (q & 1) == 0 ? sine : cosine;
+  y = real(bits(y) ^ ((q & 2) << 30));
+  const vi32 far = ~(abs_(x) <= 8192.0f);
+  if (__builtin_expect(any(far), 0))
+    for (int l = 0; l < L; ++l)
+      if (far[l]) y[l] = exact(x[l]);
+  return y;
+}
+INLINE f32 sin_exact(f32 x) { return __builtin_sinf(x); }
+INLINE f32 cos_exact(f32 x) { return __builtin_cosf(x); }
+INLINE vf32 sin_(vf32 x) { return x == 0.0f ? x : sin_quadrant(x, 0, sin_exact); }
+INLINE vf32 cos_(vf32 x) { return sin_quadrant(x, 1, cos_exact); }
+INLINE vf32 tan_(vf32 x) { vf32 r; LANES(r, __builtin_tanf(x[l])); return r; }
+INLINE vf32 pow_(vf32 x, vf32 y) { vf32 r; LANES(r, __builtin_powf(x[l], y[l])); return r; }
+INLINE vf32 atan2_(vf32 x, vf32 y) { vf32 r; LANES(r, __builtin_atan2f(x[l], y[l])); return r; }
+INLINE vf32 rem_(vf32 x, vf32 y) { vf32 r; LANES(r, __builtin_fmodf(x[l], y[l])); return r; }
+INLINE vf32 round_integral(vf32 x, i32 mode) {
+#if L == 16 && !defined(__clang__)
+  return mode == 0   ? __builtin_ia32_rndscaleps_mask(x, 8, vf32{}, (u16)-1, 4)
+         : mode == 1 ? __builtin_ia32_rndscaleps_mask(x, 9, vf32{}, (u16)-1, 4)
+         : mode == 2 ? __builtin_ia32_rndscaleps_mask(x, 10, vf32{}, (u16)-1, 4)
+                     : __builtin_ia32_rndscaleps_mask(x, 11, vf32{}, (u16)-1, 4);
+#elif L == 8 && !defined(__clang__)
+  return mode == 0   ? __builtin_ia32_roundps256(x, 8)
+         : mode == 1 ? __builtin_ia32_roundps256(x, 9)
+         : mode == 2 ? __builtin_ia32_roundps256(x, 10)
+                     : __builtin_ia32_roundps256(x, 11);
+#else
+  vf32 r;
+  LANES(r, mode == 0   ? __builtin_rintf(x[l])
+           : mode == 1 ? __builtin_floorf(x[l])
+           : mode == 2 ? __builtin_ceilf(x[l])
+                       : __builtin_truncf(x[l]));
+  return r;
+#endif
+}
+INLINE vf32 round_(vf32 x) { return round_integral(x, 0); }
+INLINE vf32 floor_(vf32 x) { return round_integral(x, 1); }
+INLINE vf32 ceil_(vf32 x) { return round_integral(x, 2); }
+INLINE vf32 trunc_(vf32 x) { return round_integral(x, 3); }
+INLINE f32 rem_(f32 x, f32 y) { return __builtin_fmodf(x, y); }
+INLINE f64 rem_(f64 x, f64 y) { return __builtin_fmod(x, y); }
+INLINE f32 pow_(f32 x, f32 y) { return __builtin_powf(x, y); }
+INLINE f64 pow_(f64 x, f64 y) { return __builtin_pow(x, y); }
+INLINE f32 atan2_(f32 x, f32 y) { return __builtin_atan2f(x, y); }
+INLINE f64 atan2_(f64 x, f64 y) { return __builtin_atan2(x, y); }
+#define SCALAR(F) INLINE f32 F##_(f32 x) { return F##_(all(x))[0]; }
+SCALAR(exp) SCALAR(exp2) SCALAR(log) SCALAR(log2) SCALAR(sin) SCALAR(cos) SCALAR(tanh) SCALAR(erf)
+#define LIBRARY(F) INLINE f64 F##_(f64 x) { return __builtin_##F(x); }
+LIBRARY(exp) LIBRARY(exp2) LIBRARY(log) LIBRARY(log2) LIBRARY(sin) LIBRARY(cos) LIBRARY(tan) LIBRARY(tanh) LIBRARY(erf)
+LIBRARY(floor) LIBRARY(ceil) LIBRARY(trunc)
+INLINE f64 round_(f64 x) { return __builtin_rint(x); }
+INLINE f32 tan_(f32 x) { return __builtin_tanf(x); }
+INLINE f32 floor_(f32 x) { return __builtin_floorf(x); }
+INLINE f32 ceil_(f32 x) { return __builtin_ceilf(x); }
+INLINE f32 trunc_(f32 x) { return __builtin_truncf(x); }
+INLINE f32 round_(f32 x) { return __builtin_rintf(x); }
+#define LANEWISE(F) INLINE vf64 F##_(vf64 x) { vf64 r; LANES(r, F##_(x[l])); return r; }
+LANEWISE(exp) LANEWISE(exp2) LANEWISE(log) LANEWISE(log2) LANEWISE(sqrt) LANEWISE(rsqrt) LANEWISE(sin) LANEWISE(cos)
+LANEWISE(tan) LANEWISE(tanh) LANEWISE(erf) LANEWISE(floor) LANEWISE(ceil) LANEWISE(trunc) LANEWISE(round)
+INLINE vf64 pow_(vf64 x, vf64 y) { vf64 r; LANES(r, pow_(x[l], y[l])); return r; }
+INLINE vf64 atan2_(vf64 x, vf64 y) { vf64 r; LANES(r, atan2_(x[l], y[l])); return r; }
+INLINE vf64 rem_(vf64 x, vf64 y) { vf64 r; LANES(r, rem_(x[l], y[l])); return r; }

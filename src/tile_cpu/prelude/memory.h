@@ -1,0 +1,165 @@
+// Elements in memory. Per element type: S stored, C as a scalar, V as lanes, R lanes as stored.
+#define INLINE_ inline __attribute__((always_inline))
+#define PLAIN(NAME, T)                    \
+  struct NAME {                           \
+    typedef T S;                          \
+    typedef T C;                          \
+    typedef v##T V;                       \
+    typedef v##T R;                       \
+    static INLINE_ C up(S x) { return x; }   \
+    static INLINE_ S down(C x) { return x; } \
+    static INLINE_ V up(R x) { return x; }   \
+    static INLINE_ R down(V x) { return x; } \
+  };
+PLAIN(I8, i8) PLAIN(I16, i16) PLAIN(I32, i32) PLAIN(I64, i64) PLAIN(U8, u8) PLAIN(U16, u16) PLAIN(U32, u32) PLAIN(U64, u64)
+PLAIN(F32, f32) PLAIN(F64, f64)
+struct I1 {
+  typedef u8 S;
+  typedef bool C;
+  typedef vi32 V;
+  typedef vu8 R;
+  static INLINE_ C up(S x) { return x != 0; }
+  static INLINE_ S down(C x) { return x; }
+  static INLINE_ V up(R x) { return TO(vi32, x) != 0; }
+  static INLINE_ R down(V x) { return TO(vu8, x & 1); }
+};
+#define HALF(NAME, F)                                \
+  struct NAME {                                      \
+    typedef u16 S;                                   \
+    typedef f32 C;                                   \
+    typedef vf32 V;                                  \
+    typedef vu16 R;                                  \
+    static INLINE_ C up(S x) { return F##_up(x); }     \
+    static INLINE_ S down(C x) { return F##_down(x); } \
+    static INLINE_ V up(R x) { return F##_up(x); }     \
+    static INLINE_ R down(V x) { return F##_down(x); } \
+  };
+HALF(F16, f16)
+HALF(BF16, bf16)
+struct M32 : I32 {};  // an i1 in our own arrays
+
+template <class E>
+INLINE typename E::C ld1(const void* p) { return E::up(*(const typename E::S*)p); }
+template <class E>
+INLINE void st1(void* p, typename E::C x) { *(typename E::S*)p = E::down(x); }
+
+// The first n lanes, or all of them.
+template <class E, bool Full>
+INLINE typename E::V ld(const void* p, i32 n) {
+  typename E::R r{};
+  if constexpr (Full) {
+    __builtin_memcpy(&r, p, sizeof r);
+#if L == 16 && !defined(__clang__)
+  } else if constexpr (sizeof(typename E::S) == 4) {
+    r = (typename E::R)__builtin_ia32_loadups512_mask((const float*)p, vf32{}, (u16)((1u << n) - 1));
+  } else if constexpr (sizeof(typename E::S) == 2) {
+    const vi16 h = __builtin_ia32_loaddquhi256_mask((const short*)p, vi16{}, (u16)((1u << n) - 1));
+    __builtin_memcpy(&r, &h, sizeof r < sizeof h ? sizeof r : sizeof h);
+#endif
+  } else {
+    for (int l = 0; l < n; ++l) r[l] = ((const typename E::S*)p)[l];
+  }
+  return E::up(r);
+}
+template <class E, bool Full>
+INLINE void st(void* p, typename E::V x, i32 n) {
+  const typename E::R r = E::down(x);
+  if constexpr (Full) {
+    __builtin_memcpy(p, &r, sizeof r);
+#if L == 16 && !defined(__clang__)
+  } else if constexpr (sizeof(typename E::S) == 4) {
+    __builtin_ia32_storeups512_mask((float*)p, (vf32)r, (u16)((1u << n) - 1));
+#endif
+  } else {
+    for (int l = 0; l < n; ++l) ((typename E::S*)p)[l] = r[l];
+  }
+}
+template <class E, bool Full>
+INLINE typename E::V ld_mask(const void* p, vi32 m, typename E::V other, i32 n) {
+  if (!Full) m &= below(n);
+  if (every(m)) return ld<E, true>(p, L);
+  typename E::R r{};
+#if L == 16 && !defined(__clang__)
+  if constexpr (sizeof(typename E::S) == 4) {
+    r = (typename E::R)__builtin_ia32_loadups512_mask((const float*)p, vf32{}, __builtin_ia32_cvtd2mask512(m));
+    return pick(m, E::up(r), other);
+  }
+#endif
+  for (int l = 0; l < L; ++l)
+    if (m[l]) r[l] = ((const typename E::S*)p)[l];
+  return pick(m, E::up(r), other);
+}
+template <class E, bool Full>
+INLINE void st_mask(void* p, typename E::V x, vi32 m, i32 n) {
+  if (!Full) m &= below(n);
+  if (every(m)) return st<E, true>(p, x, L);
+  const typename E::R r = E::down(x);
+  for (int l = 0; l < L; ++l)
+    if (m[l]) ((typename E::S*)p)[l] = r[l];
+}
+// Every `step` elements.
+template <class E, bool Full>
+INLINE typename E::V ld_step(const void* p, i64 step, i32 n) {
+  typename E::R r{};
+  if (Full)
+    for (int l = 0; l < L; ++l) r[l] = ((const typename E::S*)p)[l * step];
+  else
+    for (int l = 0; l < n; ++l) r[l] = ((const typename E::S*)p)[l * step];
+  return E::up(r);
+}
+template <class E, bool Full>
+INLINE void st_step(void* p, i64 step, typename E::V x, i32 n) {
+  const typename E::R r = E::down(x);
+  for (int l = 0; l < (Full ? L : n); ++l) ((typename E::S*)p)[l * step] = r[l];
+}
+// At offsets in elements.
+template <class E, bool Full, class O>
+INLINE typename E::V ld_at(const void* p, O at, i32 n) {
+  typename E::R r{};
+  if (Full)
+    for (int l = 0; l < L; ++l) r[l] = ((const typename E::S*)p)[at[l]];
+  else
+    for (int l = 0; l < n; ++l) r[l] = ((const typename E::S*)p)[at[l]];
+  return E::up(r);
+}
+template <class E, bool Full, class O>
+INLINE typename E::V ld_at_mask(const void* p, O at, vi32 m, typename E::V other, i32 n) {
+  if (!Full) m &= below(n);
+  typename E::R r{};
+  for (int l = 0; l < L; ++l)
+    if (m[l]) r[l] = ((const typename E::S*)p)[at[l]];
+  return pick(m, E::up(r), other);
+}
+template <class E, bool Full, class O>
+INLINE void st_at(void* p, O at, typename E::V x, i32 n) {
+  const typename E::R r = E::down(x);
+  for (int l = 0; l < (Full ? L : n); ++l) ((typename E::S*)p)[at[l]] = r[l];
+}
+template <class E, bool Full, class O>
+INLINE void st_at_mask(void* p, O at, typename E::V x, vi32 m, i32 n) {
+  if (!Full) m &= below(n);
+  const typename E::R r = E::down(x);
+  for (int l = 0; l < L; ++l)
+    if (m[l]) ((typename E::S*)p)[at[l]] = r[l];
+}
+// Lanes to one value, in halves.
+INLINE vi32 index_like(vi32, vi32 i) { return i; }
+INLINE vi32 index_like(vu32, vi32 i) { return i; }
+INLINE vi32 index_like(vf32, vi32 i) { return i; }
+INLINE vi64 index_like(vi64, vi32 i) { return TO(vi64, i); }
+INLINE vi64 index_like(vu64, vi32 i) { return TO(vi64, i); }
+INLINE vi64 index_like(vf64, vi32 i) { return TO(vi64, i); }
+INLINE vi16 index_like(vi16, vi32 i) { return TO(vi16, i); }
+INLINE vi16 index_like(vu16, vi32 i) { return TO(vi16, i); }
+INLINE vi8 index_like(vi8, vi32 i) { return TO(vi8, i); }
+INLINE vi8 index_like(vu8, vi32 i) { return TO(vi8, i); }
+#ifdef __clang__
+template <class V> INLINE V swapped(V v, int w) { V s; for (int l = 0; l < L; ++l) s[l] = v[l ^ w]; return s; }
+#else
+template <class V> INLINE V swapped(V v, int w) { return __builtin_shuffle(v, index_like(v, iota() ^ w)); }
+#endif
+template <class V, class F>
+INLINE auto across(V v, F f) {
+  for (int w = L / 2; w > 0; w /= 2) v = f(v, swapped(v, w));
+  return v[0];
+}

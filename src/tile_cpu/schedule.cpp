@@ -1,0 +1,452 @@
+// Which values are roots, and which roots share a loop nest. Roots keep the order of the program where one needs another's
+// result or they touch the same memory.
+#include <algorithm>
+
+#include "tile_cpu/emitter.h"
+
+namespace passnet::tile_cpu {
+
+namespace {
+
+constexpr ValueId kOwnElement = -2;  // an array read or written at the root's own index
+
+Index identity_index(int rank) {
+  Index out;
+  out.fill(kFixed);
+  for (int d = 0; d < rank; ++d) out[static_cast<std::size_t>(d)] = static_cast<std::int8_t>(d);
+  return out;
+}
+
+bool moves_elements(Code c) {
+  return c == Code::broadcast || c == Code::expand_dims || c == Code::trans || c == Code::reshape;
+}
+
+bool only_ones_change(const Shape& a, const Shape& b) {
+  std::vector<std::int32_t> x, y;
+  for (const std::int32_t s : a.span())
+    if (s != 1) x.push_back(s);
+  for (const std::int32_t s : b.span())
+    if (s != 1) y.push_back(s);
+  return x == y;
+}
+
+bool is_arg(tile::Combine c) { return c == tile::Combine::argmin || c == tile::Combine::argmax; }
+
+bool conflict(const Access& a, const Access& b) {
+  if (!a.write && !b.write) return false;
+  if (a.memory >= kArrayMemory || b.memory >= kArrayMemory) return a.memory == b.memory;
+  return a.memory == b.memory || a.memory < 0 || b.memory < 0;
+}
+
+}  // namespace
+
+// The rough cost of computing one element again, in units of an addition.
+double Emitter::cost_of(ValueId v) const {
+  const Op* op = def(v);
+  if (op == nullptr || !type(v).is_tile() || home(v).kind != Home::Kind::nowhere) return 0;
+  double own = 1;
+  switch (op->code) {
+    case Code::constant:
+    case Code::splat:
+    case Code::arange: return 0;
+    case Code::load: own = 2; break;
+    case Code::div:
+    case Code::rem: own = tile::is_float(type(v).elem) ? 4 : 2; break;
+    case Code::sqrt:
+    case Code::rsqrt: own = 8; break;
+    case Code::exp:
+    case Code::exp2:
+    case Code::log:
+    case Code::log2:
+    case Code::sin:
+    case Code::cos:
+    case Code::tan:
+    case Code::tanh:
+    case Code::erf:
+    case Code::pow:
+    case Code::atan2: own = 15; break;
+    case Code::reduce:
+    case Code::scan:
+    case Code::dot: return 0;
+    default: own = moves_elements(op->code) ? 0 : 1;
+  }
+  for (const ValueId o : op->operands) {
+    own += cost_of(o);
+    if (own > 100) break;
+  }
+  return own;
+}
+
+bool Emitter::costly(ValueId v) const { return cost_of(v) >= 9; }
+
+// Whether a store after the load may change what it would read when evaluated later.
+bool Emitter::overwritten(const Op& load) const {
+  const std::int32_t memory = memory_of(load.operands[0]);
+  for (const Op* w : writes_) {
+    const Access a{memory, kNoValue, false}, b{memory_of(w->operands[0]), kNoValue, true};
+    if (!conflict(a, b)) continue;
+    // read, compute, write back the same elements: the load may stay where the store is, if nothing else uses it later
+    const bool own = w->operands[0] == load.operands[0] && block_of_.at(w) == block_of_.at(&load) && order_.at(w) > order_.at(&load);
+    if (!own) return true;
+    for (const Op* user : users_[static_cast<std::size_t>(load.result())])
+      if (order_.at(user) > order_.at(w) || block_of_.at(user) != block_of_.at(w)) return true;
+  }
+  return false;
+}
+
+// A value that later loops cannot, or should not, compute again.
+bool Emitter::must_keep(const Op& op, std::span<const Op> run) const {
+  const ValueId v = op.result();
+  if (op.code == Code::load && overwritten(op)) return true;
+  if (op.code == Code::constant || op.code == Code::splat || op.code == Code::arange) return false;
+  bool leaves = false;
+  for (const Op* user : users_[static_cast<std::size_t>(v)]) leaves = leaves || user < run.data() || user >= run.data() + run.size();
+  if (!leaves) return false;
+  const auto loads = [&](auto&& self, ValueId x) -> bool {
+    const Op* d = def(x);
+    if (d == nullptr || !type(x).is_tile() || home(x).kind != Home::Kind::nowhere) return false;
+    if (d->code == Code::load) return true;
+    return std::any_of(d->operands.begin(), d->operands.end(), [&](ValueId o) { return self(self, o); });
+  };
+  return costly(v) || loads(loads, v);
+}
+
+std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, std::span<const ValueId> targets) {
+  std::vector<Root> out;
+  std::set<ValueId> kept;
+  const auto keep = [&](ValueId v) {
+    if (home(v).kind != Home::Kind::nowhere || !kept.insert(v).second) return;
+    Root r;
+    r.kind = Root::Kind::keep;
+    r.value = v;
+    r.domain = type(v).shape;
+    r.array = new_array(v);
+    r.publish = true;
+    out.push_back(std::move(r));
+  };
+  for (const Op& op : ops) {
+    if (op.code == Code::yield) continue;
+    bool tiles = false;
+    for (const ValueId o : op.operands) tiles = tiles || type(o).is_tile();
+    for (const ValueId v : op.results) tiles = tiles || type(v).is_tile();
+    Root r;
+    r.op = &op;
+    if (op.code == Code::check && !checked_) continue;
+    if (!tiles || (op.code == Code::reshape && !type(op.result()).is_tile())) {
+      out.push_back(std::move(r));
+      continue;
+    }
+    switch (op.code) {
+      case Code::store:
+      case Code::check:
+      case Code::atomic:
+      case Code::atomic_cas:
+        r.kind = Root::Kind::store;
+        r.domain = type(op.operands[0]).shape;
+        if (!op.results.empty() && !users_[static_cast<std::size_t>(op.result())].empty()) r.array = new_array(op.result());
+        out.push_back(std::move(r));
+        break;
+      case Code::reduce:
+        if (!is_arg(op.combine)) {
+          r.kind = Root::Kind::reduce;
+          r.domain = type(op.operands[0]).shape;
+          r.axis = op.axis;
+          out.push_back(std::move(r));
+          break;
+        }
+        [[fallthrough]];
+      case Code::scan:
+        keep(op.operands[0]);
+        if (op.code == Code::scan) home(op.result()) = {Home::Kind::array, {}, 0, new_array(op.result())};
+        r.kind = Root::Kind::call;
+        out.push_back(std::move(r));
+        break;
+      case Code::dot: {
+        keep(op.operands[0]);
+        keep(op.operands[1]);
+        const ValueId acc = op.operands[2];
+        int array = home(acc).array;
+        const int defined = def(acc) != nullptr ? block_of_.at(def(acc)) : param_block_[static_cast<std::size_t>(acc)];
+        if (home(acc).kind != Home::Kind::array || uses_[static_cast<std::size_t>(acc)] > 1 || defined != block_of_.at(&op)) {
+          array = new_array(op.result());  // sums go to a copy of acc
+          Root copy;
+          copy.kind = Root::Kind::keep;
+          copy.value = acc;
+          copy.domain = type(acc).shape;
+          copy.array = array;
+          out.push_back(std::move(copy));
+        }
+        home(op.result()) = {Home::Kind::array, {}, 0, array};
+        r.kind = Root::Kind::call;
+        out.push_back(std::move(r));
+        break;
+      }
+      case Code::reshape:
+        if (type(op.operands[0]).is_tile() && !only_ones_change(type(op.operands[0]).shape, type(op.result()).shape)) {
+          keep(op.operands[0]);
+          int source = home(op.operands[0]).array;
+          for (const Root& k : out)
+            if (k.publish && k.value == op.operands[0]) source = k.array;
+          home(op.result()) = {Home::Kind::array, {}, 0, new_array(op.result(), source)};
+          r.kind = Root::Kind::call;  // does nothing, but comes after the array is written
+          out.push_back(std::move(r));
+          break;
+        }
+        [[fallthrough]];
+      default:
+        if (must_keep(op, ops)) keep(op.result());
+    }
+  }
+  // what the block yields goes to the arrays of its owner
+  if (owner == nullptr || ops.empty() || ops.back().code != Code::yield) return out;
+  const Op& yield = ops.back();
+  std::vector<Root> last;
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    if (!type(targets[k]).is_tile()) continue;
+    const ValueId v = yield.operands[k];
+    const int array = home(targets[k]).array;
+    if (home(v).kind == Home::Kind::array && home(v).array == array) continue;
+    Root r;
+    r.kind = Root::Kind::keep;
+    r.value = v;
+    r.domain = type(v).shape;
+    r.array = array;
+    // does anything else here still need the old elements, or this one at other places?
+    Root probe = r;
+    collect(probe);
+    bool delayed = std::any_of(probe.accesses.begin(), probe.accesses.end(), [&](const Access& a) { return !a.write && a.memory == array_memory(array) && a.pointer != kOwnElement; });
+    for (std::size_t j = 0; j < targets.size(); ++j) {
+      if (j == k || !type(targets[j]).is_tile()) continue;
+      Root other;
+      other.kind = Root::Kind::keep;
+      other.value = yield.operands[j];
+      other.domain = type(other.value).shape;
+      other.array = home(targets[j]).array;
+      collect(other);
+      for (const Access& a : other.accesses) delayed = delayed || (!a.write && a.memory == array_memory(array));
+    }
+    if (delayed) {
+      r.array = new_array(v);
+      Root copy;
+      copy.kind = Root::Kind::keep;
+      copy.domain = r.domain;
+      copy.array = array;
+      copy.axis = -2 - r.array;  // from this array
+      last.push_back(std::move(copy));
+    }
+    out.push_back(std::move(r));
+  }
+  for (Root& r : last) out.push_back(std::move(r));
+  return out;
+}
+
+// What a root needs and touches.
+void Emitter::collect(Root& root) {
+  root.needs.clear();
+  root.accesses.clear();
+  root.evaluated.clear();
+  const Index own = identity_index(root.domain.rank);
+  if (root.kind == Root::Kind::keep) {
+    root.accesses.push_back({array_memory(root.array), kOwnElement, true});
+    if (root.value == kNoValue)
+      root.accesses.push_back({array_memory(-2 - root.axis), kOwnElement, false});
+    else
+      visit(root, root.value, own);
+    return;
+  }
+  const Op& op = *root.op;
+  for (const ValueId o : op.operands) visit(root, o, own);
+  if (op.code == Code::store || op.code == Code::atomic || op.code == Code::atomic_cas)
+    root.accesses.push_back({memory_of(op.operands[0]), op.code == Code::store ? op.operands[0] : kNoValue, true});
+  if (op.code == Code::load && !type(op.result()).is_tile()) root.accesses.push_back({memory_of(op.operands[0]), kNoValue, false});
+  if (root.kind == Root::Kind::call && !op.results.empty() && home(op.result()).kind == Home::Kind::array)
+    root.accesses.push_back({array_memory(home(op.result()).array), kNoValue, true});
+}
+
+void Emitter::visit(Root& root, ValueId v, const Index& index) {
+  const Type& t = type(v);
+  const At at = normal(v, index);
+  if (!root.evaluated.insert(at).second) return;
+  if (!t.is_tile() || home(v).kind != Home::Kind::nowhere) root.needs.push_back(v);
+  if (home(v).kind == Home::Kind::array) {
+    Index own = identity_index(root.domain.rank);
+    for (std::size_t d = 0; d < root.domain.rank; ++d)
+      if (root.domain[d] == 1) own[d] = kFixed;
+    const bool same = t.shape == root.domain && at.index == own;
+    root.accesses.push_back({array_memory(home(v).array), same ? kOwnElement : kNoValue, false});
+    return;
+  }
+  const Op* op = def(v);
+  if (op == nullptr || !t.is_tile()) return;
+  if (op->code == Code::reduce || op->code == Code::scan || op->code == Code::dot || op->code == Code::for_ || op->code == Code::while_ || op->code == Code::if_ || op->code == Code::atomic ||
+      op->code == Code::atomic_cas || (op->code == Code::reshape && type(op->operands[0]).is_tile() && !only_ones_change(type(op->operands[0]).shape, t.shape))) {
+    root.needs.push_back(v);
+    return;
+  }
+  if (op->code == Code::load) root.accesses.push_back({memory_of(op->operands[0]), op->operands[0], false});
+  const Index inner = moves_elements(op->code) ? map_index(*op, f_, index) : index;
+  for (const ValueId o : op->operands) visit(root, o, inner);
+}
+
+bool Emitter::fits(const Group& group, const Root& root) const {
+  if (group.roots.empty() || group.roots[0].kind == Root::Kind::call || root.kind == Root::Kind::call) return false;
+  if (!(group.domain == root.domain)) return false;
+  if (root.kind == Root::Kind::reduce && group.axis >= 0 && group.axis != root.axis) return false;
+  for (const Root& r : group.roots)
+    for (const Access& a : r.accesses)
+      for (const Access& b : root.accesses)
+        if (conflict(a, b) && (a.write || a.pointer != b.pointer || a.pointer == kNoValue)) return false;
+  return true;
+}
+
+std::vector<Group> Emitter::group(std::vector<Root> roots) {
+  std::vector<Group> groups(1);  // the first has no nest, only scalars
+  std::map<ValueId, std::size_t> ready;  // a value made here: after which group
+  const auto conflicts = [](const Root& a, const Root& b) {
+    for (const Access& x : a.accesses)
+      for (const Access& y : b.accesses)
+        if (conflict(x, y)) return true;
+    return false;
+  };
+  for (Root& root : roots) {
+    collect(root);
+    std::size_t after = 0;
+    for (const ValueId v : root.needs)
+      if (const auto it = ready.find(v); it != ready.end()) after = std::max(after, it->second);
+    // behind everything it conflicts with; a nest may take it in itself
+    std::size_t first = after;  // earliest group whose end it may follow
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (const Root& r : groups[g].after)
+        if (conflicts(r, root)) first = std::max(first, g);
+    }
+    if (root.kind == Root::Kind::scalar) {
+      for (std::size_t g = 0; g < groups.size(); ++g)
+        for (const Root& r : groups[g].roots)
+          if (conflicts(r, root)) first = std::max(first, g);
+      for (const ValueId v : root.op->results) ready[v] = first;
+      groups[first].after.push_back(std::move(root));
+      continue;
+    }
+    std::size_t place = groups.size();
+    for (std::size_t g = groups.size(); g-- > first + 1;) {
+      if (fits(groups[g], root)) place = g;
+      bool blocked = false;
+      for (const Root& r : groups[g].roots) blocked = blocked || conflicts(r, root);
+      if (blocked || place == g) break;
+    }
+    if (place == groups.size()) {
+      groups.emplace_back();
+      groups.back().domain = root.domain;
+    }
+    Group& target = groups[place];
+    if (root.kind == Root::Kind::reduce) target.axis = root.axis;
+    if (root.op != nullptr)
+      for (const ValueId v : root.op->results) ready[v] = place;
+    if (root.publish) {  // later roots read the array
+      ready[root.value] = place;
+      home(root.value) = {Home::Kind::array, {}, 0, root.array};
+    }
+    if (root.kind == Root::Kind::store && root.array >= 0) home(root.op->result()) = {Home::Kind::array, {}, 0, root.array};
+    target.roots.push_back(std::move(root));
+  }
+  return groups;
+}
+
+// Costly values that several nests need are written to an array by the first.
+void Emitter::keep_shared(std::vector<Group>& groups) {
+  std::map<ValueId, std::size_t> first;  // evaluated over its whole shape in that group
+  std::map<std::size_t, std::set<ValueId>> keep;
+  for (std::size_t g = 1; g < groups.size(); ++g) {
+    for (const Root& root : groups[g].roots) {
+      if (root.kind == Root::Kind::call) continue;
+      const Index own = [&] {
+        Index i = identity_index(root.domain.rank);
+        for (std::size_t d = 0; d < root.domain.rank; ++d)
+          if (root.domain[d] == 1) i[d] = kFixed;
+        return i;
+      }();
+      const auto walk = [&](auto&& self, ValueId v) -> void {
+        if (!type(v).is_tile() || !(type(v).shape == root.domain) || home(v).kind != Home::Kind::nowhere) return;
+        if (!root.evaluated.contains({v, own})) return;
+        const Op* op = def(v);
+        if (op == nullptr || moves_elements(op->code) || type(v).pointer) return;
+        if (const auto it = first.find(v); it != first.end()) {
+          if (it->second < g && costly(v)) {
+            keep[it->second].insert(v);
+            return;
+          }
+        } else {
+          first[v] = g;
+        }
+        for (const ValueId o : op->operands) self(self, o);
+      };
+      if (root.op != nullptr)
+        for (const ValueId o : root.op->operands) walk(walk, o);
+      else if (root.value != kNoValue)
+        walk(walk, root.value);
+    }
+  }
+  for (const auto& [g, values] : keep)
+    for (const ValueId v : values) {
+      Root r;
+      r.kind = Root::Kind::keep;
+      r.value = v;
+      r.domain = type(v).shape;
+      r.array = new_array(v);
+      r.publish = true;
+      collect(r);
+      groups[g].roots.push_back(std::move(r));
+    }
+}
+
+// The dimension along which most accesses are contiguous; else the last.
+int Emitter::vector_dimension(const Group& group) {
+  const int rank = group.domain.rank;
+  int best = rank - 1;
+  for (int d = rank - 1; d >= 0; --d)
+    if (group.domain[static_cast<std::size_t>(best)] == 1 && group.domain[static_cast<std::size_t>(d)] > 1) best = d;
+  double most = 0;
+  for (int d = rank - 1; d >= 0; --d) {
+    if (group.domain[static_cast<std::size_t>(d)] == 1) continue;
+    vector_loop_ = d;
+    steps_.clear();
+    double score = group.domain[static_cast<std::size_t>(d)] >= 8 ? 0.5 : 0;
+    const auto count = [&](ValueId pointer, const Index& index) {
+      std::optional<std::int64_t> step = 0;
+      const Address a = address(pointer, index, Mode::zero);
+      if (a.base.empty()) return;
+      for (const At& term : a.terms) {
+        const auto s = step_of(term.value, term.index);
+        step = step && s ? std::optional(*step + *s) : std::nullopt;
+      }
+      if (step == 1 || step == -1) score += 2;
+      if (step == 0) score += 1;
+    };
+    for (const Root& root : group.roots) {
+      const Index own = identity_index(rank);
+      for (const At& at : root.evaluated) {
+        const Op* op = def(at.value);
+        if (op != nullptr && op->code == Code::load && type(at.value).is_tile() && home(at.value).kind == Home::Kind::nowhere) count(op->operands[0], at.index);
+        if (home(at.value).kind == Home::Kind::array && at.index[static_cast<std::size_t>(type(at.value).shape.rank) - 1] == d) score += 1;
+      }
+      if (root.kind == Root::Kind::store && root.op->code == Code::store) count(root.op->operands[0], own);
+      if (root.kind == Root::Kind::keep && d == rank - 1) score += 1;
+    }
+    if (score > most) {
+      most = score;
+      best = d;
+    }
+  }
+  vector_loop_ = -1;
+  steps_.clear();
+  return best;
+}
+
+void Emitter::schedule(std::span<const Op> ops, const Op* owner, std::span<const ValueId> targets) {
+  run_ = ops;
+  std::vector<Group> groups = group(roots_of(ops, owner, targets));
+  keep_shared(groups);
+  emit_groups(groups);
+}
+
+}  // namespace passnet::tile_cpu
