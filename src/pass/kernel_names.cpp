@@ -166,9 +166,8 @@ Result<std::vector<tile::ArgumentSpec>> kernel_arguments(const Launch& launch, c
 
 Result<std::vector<tile::ArgumentSpec>> kernel_arguments(const LaunchPlan& plan, const Launch& launch,
                                                          const LaunchVariant& variant) {
-  return kernel_arguments(launch, variant, [&](BufferId id) {
-    return plan.buffers.at(static_cast<std::size_t>(id)).desc.dtype;
-  });
+  return kernel_arguments(launch, variant,
+                          [&](BufferId id) { return plan.buffers.at(static_cast<std::size_t>(id)).desc.dtype; });
 }
 
 }  // namespace passnet

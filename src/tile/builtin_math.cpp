@@ -42,7 +42,8 @@ Operand Lowering::b_python_minmax(Call& c) {
         best = &v;
     return *best;
   }
-  if (args.size() < 2) refuse(fmt::format("{}() needs two values", c.name), fmt::format("reduce a tile with tl.{}(x, axis=0)", c.name));
+  if (args.size() < 2)
+    refuse(fmt::format("{}() needs two values", c.name), fmt::format("reduce a tile with tl.{}(x, axis=0)", c.name));
   Operand out = args[0];
   const Builtin& row = *find_builtin(c.row.code == Code::max ? "maximum" : "minimum", kTl);
   for (std::size_t i = 1; i < args.size(); ++i) out = call_builtin(row, c.name, {out, args[i]}, {});
@@ -63,7 +64,8 @@ Operand Lowering::b_clamp(Call& c) {
   unite(x, high);
   low = Operand::tensor(broadcast_to(cast(low.id, type(x.id).elem), type(x.id).shape));
   if (!is_float(type(x.id).elem))
-    refuse(fmt::format("tl.clamp of {}", triton_type(type(x.id))), "it is for floats; write tl.minimum(tl.maximum(x, low), high)");
+    refuse(fmt::format("tl.clamp of {}", triton_type(type(x.id))),
+           "it is for floats; write tl.minimum(tl.maximum(x, low), high)");
   const bool nan = string_arg(c, 3, "propagate_nan").value_or("NONE") == "ALL";
   const ValueId above = emit2(nan ? Code::max_nan : Code::max, x.id, low.id);
   return Operand::tensor(emit2(nan ? Code::min_nan : Code::min, above, high.id));
@@ -100,10 +102,10 @@ Operand Lowering::b_fdiv(Call& c) {
 
 Operand Lowering::b_arithmetic(Call& c) {
   constexpr std::pair<Code, O> kPairs[] = {{Code::add, O::add},
-                                         {Code::sub, O::sub},
-                                         {Code::mul, O::mul},
-                                         {Code::bit_and, O::bit_and},
-                                         {Code::bit_or, O::bit_or}};
+                                           {Code::sub, O::sub},
+                                           {Code::mul, O::mul},
+                                           {Code::bit_and, O::bit_and},
+                                           {Code::bit_or, O::bit_or}};
   for (const auto& [code, op] : kPairs) {
     if (code != c.row.code) continue;
     Operand out = binary(op, c[0], c[1]);
@@ -206,7 +208,8 @@ Operand Lowering::b_lib(Call& c) {
   if (name == "expm1") {  // (u - 1) x / log(u) with u = exp(x) as rounded
     const ValueId u = emit1(Code::exp, x), d = sub(u, real(1));
     const ValueId fine = div(mul(d, x), emit1(Code::log, u));
-    const ValueId far = emit2(Code::bit_or, emit_compare(Code::eq, d, real(-1)), emit_compare(Code::eq, u, real(kInfinity)));
+    const ValueId far =
+        emit2(Code::bit_or, emit_compare(Code::eq, d, real(-1)), emit_compare(Code::eq, u, real(kInfinity)));
     return out(select(emit_compare(Code::eq, d, real(0)), x, select(far, d, fine)));
   }
   if (name == "log10" || name == "fast_log10f") return out(mul(emit1(Code::log2, x), real(0.30102999566398119521)));
@@ -235,7 +238,8 @@ Operand Lowering::b_lib(Call& c) {
   }
   if (name == "isnan") return out(emit_compare(Code::ne, x, x));
   if (name == "isinf") return out(emit_compare(Code::eq, emit1(Code::abs, x), real(kInfinity)));
-  if (name == "finitef" || name == "isfinited") return out(emit_compare(Code::lt, emit1(Code::abs, x), real(kInfinity)));
+  if (name == "finitef" || name == "isfinited")
+    return out(emit_compare(Code::lt, emit1(Code::abs, x), real(kInfinity)));
   if (name == "signbit") {
     const ValueId b = bitcast(x, type(x).elem == Elem::f32 ? Elem::i32 : Elem::i64);
     return out(cast(emit_compare(Code::lt, b, integer_like(0, b)), Elem::i32));
@@ -288,7 +292,8 @@ ValueId Lowering::uniform(ValueId bits) {
 Operand Lowering::b_random(Call& c) {
   const ValueId seed = tensor_arg(c, 0), offset = tensor_arg(c, 1);
   for (const ValueId v : {seed, offset})
-    if (is_float(type(v).elem) || type(v).pointer) refuse(fmt::format("{} of {}", c.name, triton_type(type(v))), "seed and offset are integers");
+    if (is_float(type(v).elem) || type(v).pointer)
+      refuse(fmt::format("{} of {}", c.name, triton_type(type(v))), "seed and offset are integers");
   if (type(seed).is_tile()) refuse(fmt::format("the seed of {} is a scalar", c.name));
   const std::int64_t rounds = integer_arg(c, 2, "n_rounds");
   if (rounds < 0 || rounds > 100) refuse(fmt::format("{} rounds in {}", rounds, c.name));

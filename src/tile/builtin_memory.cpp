@@ -19,7 +19,8 @@ Operand Lowering::b_load(Call& c) {
   if (c[0].is(OK::block_pointer)) return load_block(c);
   ValueId p = tensor_arg(c, 0);
   if (!type(p).pointer)
-    refuse(fmt::format("tl.load of {}", triton_type(type(p))), "the first argument is a pointer: tl.load(x_ptr + offsets)");
+    refuse(fmt::format("tl.load of {}", triton_type(type(p))),
+           "the first argument is a pointer: tl.load(x_ptr + offsets)");
   if (!list_arg(c[3]).empty() || (c[4].is_constant() && c[4].constant.truth()))
     refuse("boundary_check and padding_option are for block pointers", "give a mask and other=");
   if (c[1].is_none() && !c[2].is_none()) refuse("tl.load with other= and without a mask", "add mask=");
@@ -98,8 +99,8 @@ Operand Lowering::b_store(Call& c) {
 
 Operand Lowering::b_atomic(Call& c) {
   constexpr std::pair<std::string_view, Atomic> kKinds[] = {
-      {"atomic_add", Atomic::add},     {"atomic_max", Atomic::max},     {"atomic_min", Atomic::min},
-      {"atomic_and", Atomic::bit_and}, {"atomic_or", Atomic::bit_or},   {"atomic_xor", Atomic::bit_xor},
+      {"atomic_add", Atomic::add},      {"atomic_max", Atomic::max},   {"atomic_min", Atomic::min},
+      {"atomic_and", Atomic::bit_and},  {"atomic_or", Atomic::bit_or}, {"atomic_xor", Atomic::bit_xor},
       {"atomic_xchg", Atomic::exchange}};
   const ValueId p = tensor_arg(c, 0);
   const Type t = type(p);
@@ -162,8 +163,7 @@ Operand Lowering::b_make_block_ptr(Call& c) {
     std::vector<Operand> values;
     for (const Operand& v : list_arg(c[part]))
       values.push_back(Operand::tensor(scalar_integer(v, part == 3 ? Elem::i32 : Elem::i64, c.name)));
-    if (values.size() != rank)
-      refuse("shape, strides, offsets and block_shape of a block pointer differ in length");
+    if (values.size() != rank) refuse("shape, strides, offsets and block_shape of a block pointer differ in length");
     out.items.push_back(Operand::tuple(std::move(values)));
   }
   if (list_arg(c[5]).size() != rank) refuse("order of a block pointer names each dimension once");
@@ -171,7 +171,8 @@ Operand Lowering::b_make_block_ptr(Call& c) {
 }
 
 Operand Lowering::b_advance(Call& c) {
-  if (!c[0].is(OK::block_pointer)) refuse(fmt::format("tl.advance of {}", operand_text(c[0])), "add to a pointer with +");
+  if (!c[0].is(OK::block_pointer))
+    refuse(fmt::format("tl.advance of {}", operand_text(c[0])), "add to a pointer with +");
   Operand out = c[0];
   const std::vector<Operand> by = list_arg(c[1]);
   std::vector<Operand>& offsets = out.items[3].items;

@@ -133,10 +133,10 @@ std::optional<Combine> Lowering::combine_of(const Operand& f) {
   };
   if (e.kind == E::binary && both(e.items[0], e.items[1])) {
     constexpr std::pair<py::Op, Combine> kPairs[] = {{py::Op::add, Combine::sum},
-                                                   {py::Op::mul, Combine::product},
-                                                   {py::Op::bit_and, Combine::bit_and},
-                                                   {py::Op::bit_or, Combine::bit_or},
-                                                   {py::Op::bit_xor, Combine::bit_xor}};
+                                                     {py::Op::mul, Combine::product},
+                                                     {py::Op::bit_and, Combine::bit_and},
+                                                     {py::Op::bit_or, Combine::bit_or},
+                                                     {py::Op::bit_xor, Combine::bit_xor}};
     for (const auto& [op, combine] : kPairs)
       if (op == e.op) return combine;
   }
@@ -332,7 +332,8 @@ Operand Lowering::b_float(Call& c) {
     return Operand::of(ConstValue::of(static_cast<std::int64_t>(v.real)));
   }
   std::string text(text_trim(v.text));
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char ch) { return static_cast<char>(std::tolower(ch)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char ch) { return static_cast<char>(std::tolower(ch)); });
   std::string_view digits = text;
   const bool minus = digits.starts_with('-');
   if (minus || digits.starts_with('+')) digits.remove_prefix(1);
@@ -343,7 +344,8 @@ Operand Lowering::b_float(Call& c) {
     real = std::nan("");
   } else {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), real);
-    if (error != std::errc() || end != digits.data() + digits.size()) refuse(fmt::format("{}({})", c.name, constant_text(v)));
+    if (error != std::errc() || end != digits.data() + digits.size())
+      refuse(fmt::format("{}({})", c.name, constant_text(v)));
   }
   if (minus) real = -real;
   if (!whole) return Operand::of(ConstValue::of(real));

@@ -280,7 +280,8 @@ ValueId Lowering::split_half(ValueId v, int which) {
   for (int i = 1; i < t.shape.rank; ++i) index = expand_dims(index, 0);
   index = broadcast_to(index, t.shape);
   const ValueId mine = emit_compare(Code::eq, index, integer_like(which, index));
-  const ValueId half = reduce(select(mine, as_bits, integer_like(0, as_bits)), t.shape.rank - 1, Combine::bit_or, false);
+  const ValueId half =
+      reduce(select(mine, as_bits, integer_like(0, as_bits)), t.shape.rank - 1, Combine::bit_or, false);
   return is_float(t.elem) ? bitcast(half, t.elem) : half;
 }
 

@@ -216,7 +216,8 @@ struct Hint {
 };
 constexpr std::string_view kLibdevice = "write libdevice.tanh(x), with from triton.language.extra import libdevice";
 constexpr Hint kHints[] = {
-    {"thread_id", "a kernel is written for one program and its tiles; there are no threads: use tl.program_id and tl.arange"},
+    {"thread_id",
+     "a kernel is written for one program and its tiles; there are no threads: use tl.program_id and tl.arange"},
     {"any", "write tl.max(x.to(tl.int32), axis=0) != 0"},
     {"all", "write tl.min(x.to(tl.int32), axis=0) != 0"},
     {"tanh", kLibdevice},

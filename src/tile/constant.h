@@ -1,5 +1,5 @@
-// Values that a kernel's compilation knows: Python's None, bools, numbers and strings, element types, tuples. Arithmetic
-// on them is Python's.
+// Values that a kernel's compilation knows: Python's None, bools, numbers and strings, element types, tuples.
+// Arithmetic on them is Python's.
 #pragma once
 
 #include <optional>

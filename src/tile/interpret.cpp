@@ -58,6 +58,11 @@ class Interpreter {
     if (arguments_.size() != f_.body.params.size())
       fail(passnet::Code::kernel,
            fmt::format("kernel {}: {} arguments for {} parameters", f_.name, arguments_.size(), f_.body.params.size()));
+    std::int64_t elements = 0;
+    for (const Type& type : f_.types) elements += type.shape.elements();
+    if (elements > limits_.elements)
+      fail(passnet::Code::limit, fmt::format("kernel {}: its values have {} elements; the interpreter takes {}",
+                                             f_.name, elements, limits_.elements));
     for (const std::int64_t size : grid_)
       if (size < 0 || size > INT32_MAX) fail(passnet::Code::kernel, fmt::format("a grid of size {}", size));
     for (std::size_t i = 0; i < arguments_.size(); ++i) set(f_.body.params[i], {argument(i)});

@@ -55,6 +55,7 @@ struct Argument {  // the parameter's type says which member is read
 
 struct InterpretLimits {
   std::int64_t program_ops = std::int64_t{1} << 24;  // that one program may run: ends an endless while
+  std::int64_t elements = std::int64_t{1} << 26;     // of all values together, 8 bytes each
 };
 
 // Verifies the function, then runs all programs of the grid, axis 0 fastest.

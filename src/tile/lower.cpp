@@ -250,8 +250,8 @@ void Lowering::step(std::size_t work) {
   constexpr std::size_t kSteps = 4'000'000;
   steps_ += work;
   if (steps_ > kSteps)
-    refuse("the kernel takes too long to compile: unrolled loops or calls multiply", "use range instead of static_range",
-           ErrorCode::limit);
+    refuse("the kernel takes too long to compile: unrolled loops or calls multiply",
+           "use range instead of static_range", ErrorCode::limit);
 }
 
 void Lowering::emit_effect(Op op) {

@@ -144,8 +144,9 @@ Operand Lowering::call_builtin(const Builtin& row, std::string name, std::vector
   std::size_t next = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].many) {
-      std::vector<Operand> rest(std::make_move_iterator(args.begin() + static_cast<std::ptrdiff_t>(std::min(next, args.size()))),
-                                std::make_move_iterator(args.end()));
+      std::vector<Operand> rest(
+          std::make_move_iterator(args.begin() + static_cast<std::ptrdiff_t>(std::min(next, args.size()))),
+          std::make_move_iterator(args.end()));
       next = args.size();
       given[i] = !rest.empty();
       call.args[i] = Operand::tuple(std::move(rest));
@@ -157,7 +158,8 @@ Operand Lowering::call_builtin(const Builtin& row, std::string name, std::vector
   if (next < args.size())
     refuse(fmt::format("{} takes {} arguments, not {}", call.name, items.size(), args.size()), signature());
   for (auto& [key, value] : kwargs) {
-    const auto at = std::find_if(items.begin(), items.end(), [&k = key](const SignatureItem& i) { return i.name == k; });
+    const auto at =
+        std::find_if(items.begin(), items.end(), [&k = key](const SignatureItem& i) { return i.name == k; });
     if (at == items.end()) {
       std::string note = signature();
       if (key == "dim" || key == "dims") note = "write axis=; " + note;

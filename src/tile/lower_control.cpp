@@ -33,7 +33,8 @@ void assigned_names(std::span<const py::Stmt* const> statements, std::set<std::s
 
 bool contains_return(std::span<const py::Stmt* const> statements) {
   return std::any_of(statements.begin(), statements.end(), [](const py::Stmt* s) {
-    return s->kind == K::return_ || (s->kind != K::function && (contains_return(s->body) || contains_return(s->orelse)));
+    return s->kind == K::return_ ||
+           (s->kind != K::function && (contains_return(s->body) || contains_return(s->orelse)));
   });
 }
 
@@ -282,8 +283,8 @@ Lowering::Range Lowering::loop_range(const py::Stmt& s) {
   Operand* named[3] = {};
   std::vector<Operand> values(3);
   for (const py::Keyword& k : s.value->keywords) {
-    constexpr std::string_view kHints[] = {"num_stages", "loop_unroll_factor", "disallow_acc_multi_buffer", "flatten",
-                                           "warp_specialize", "disable_licm"};
+    constexpr std::string_view kHints[] = {"num_stages", "loop_unroll_factor", "disallow_acc_multi_buffer",
+                                           "flatten",    "warp_specialize",    "disable_licm"};
     if (tuned && std::find(std::begin(kHints), std::end(kHints), k.name) != std::end(kHints)) continue;
     constexpr std::string_view kNames[] = {"arg1", "arg2", "step"};
     const auto at = std::find(std::begin(kNames), std::end(kNames), k.name);
@@ -392,7 +393,8 @@ void Lowering::run_for(const py::Stmt& s) {
              "bounds are integer scalars; divide with // or tl.cdiv");
     bounds[i] = reshape(bounds[i], {});
   }
-  const Elem counter = integer_promote(integer_promote(type(bounds[0]).elem, type(bounds[1]).elem), type(bounds[2]).elem);
+  const Elem counter =
+      integer_promote(integer_promote(type(bounds[0]).elem, type(bounds[1]).elem), type(bounds[2]).elem);
   for (ValueId& b : bounds) b = cast(b, counter);
 
   const Scope before = frame_->scope;
@@ -461,7 +463,8 @@ void Lowering::run_while(const py::Stmt& s) {
       const Operand test = eval(*s.value);
       if (!test.is_tensor()) {
         block_ = outer;
-        refuse("a while loop whose condition is a constant", "the condition must change with the loop; use if or range");
+        refuse("a while loop whose condition is a constant",
+               "the condition must change with the loop; use if or range");
       }
       yield.operands = {condition(test, "while")};
     } else {

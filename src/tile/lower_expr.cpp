@@ -144,8 +144,10 @@ constexpr Space kSpaces[] = {
     {"triton.language.", kTl, "tl."},
 };
 constexpr std::string_view kPlaces[] = {  // of triton.language: modules and classes, not called or called elsewhere
-    "math",     "extra", "extra.cuda", "extra.libdevice", "extra.cuda.libdevice", "core",         "standard",
-    "range",    "static_range", "PropagateNan", "tensor", "dtype", "pointer_type", "block_type", "constexpr_type", "const"};
+    "math",   "extra",    "extra.cuda",   "extra.libdevice", "extra.cuda.libdevice",
+    "core",   "standard", "range",        "static_range",    "PropagateNan",
+    "tensor", "dtype",    "pointer_type", "block_type",      "constexpr_type",
+    "const"};
 
 }  // namespace
 
@@ -290,8 +292,7 @@ Operand Lowering::eval_subscript(const py::Expr& e) {
     refuse("a tuple is indexed by a constant", "unroll with tl.static_range");
   }
   if (!object.is_tensor()) refuse(fmt::format("{} cannot be indexed", operand_text(object)));
-  const std::vector<Operand> dims =
-      index.is(Operand::Kind::tuple) ? index.items : std::vector<Operand>{index};
+  const std::vector<Operand> dims = index.is(Operand::Kind::tuple) ? index.items : std::vector<Operand>{index};
   ValueId out = object.id;
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const Operand& i = dims[d];
@@ -305,8 +306,9 @@ Operand Lowering::eval_subscript(const py::Expr& e) {
     }
     if (type(object.id).pointer)
       refuse("a pointer cannot be indexed", "read with tl.load(ptr + i), write with tl.store(ptr + i, value)");
-    refuse("an element of a tile cannot be picked by its index",
-           "load it from memory with tl.load(ptr + i), or reduce: tl.sum(tl.where(tl.arange(0, N) == i, x, 0), axis=0)");
+    refuse(
+        "an element of a tile cannot be picked by its index",
+        "load it from memory with tl.load(ptr + i), or reduce: tl.sum(tl.where(tl.arange(0, N) == i, x, 0), axis=0)");
   }
   return Operand::tensor(out);
 }
@@ -339,8 +341,7 @@ Operand Lowering::binary(O op, const Operand& a, const Operand& b) {
     if (a.is(Operand::Kind::tuple)) {
       if (op != O::mul || !b.is_integer() || b.constant.integer > 64) refuse("this operation on a tuple");
       std::vector<Operand> items;
-      for (std::int64_t i = 0; i < b.constant.integer; ++i)
-        items.insert(items.end(), a.items.begin(), a.items.end());
+      for (std::int64_t i = 0; i < b.constant.integer; ++i) items.insert(items.end(), a.items.begin(), a.items.end());
       step(items.size());
       return Operand::tuple(std::move(items));
     }
@@ -432,8 +433,7 @@ Operand Lowering::eval_compare(const py::Expr& e) {
   const Operand b = eval(*e.items[1]);
   if (op == O::in || op == O::not_in)
     refuse(fmt::format("'{}' in a kernel", op_text(op)), "compare with each value: (x == a) or (x == b)");
-  if (op == O::is || op == O::is_not)
-    return Operand::of(ConstValue::boolean(same(a, b) == (op == O::is)));
+  if (op == O::is || op == O::is_not) return Operand::of(ConstValue::boolean(same(a, b) == (op == O::is)));
   if (a.is(Operand::Kind::tuple) && b.is(Operand::Kind::tuple) && (op == O::eq || op == O::ne))
     return Operand::of(ConstValue::boolean(same(a, b) == (op == O::eq)));
   // None, strings and types compare at once with anything

@@ -28,8 +28,7 @@ ValueId Lowering::constant(const ConstValue& v, Elem elem, Shape shape) {
   if (is_float(elem)) {
     op.real = round_real(v.as_real(), elem);
   } else if (v.is(ConstValue::Kind::real)) {
-    if (v.real != 0)
-      refuse(fmt::format("{} for {}", constant_text(v), elem_row(elem).triton_name), "write an integer");
+    if (v.real != 0) refuse(fmt::format("{} for {}", constant_text(v), elem_row(elem).triton_name), "write an integer");
   } else if (elem == Elem::i1) {
     op.integer = v.integer != 0 ? 1 : 0;
   } else {
@@ -132,7 +131,8 @@ ValueId Lowering::cast(ValueId v, Elem elem) {
   const Type& from = type(v);
   if (from.pointer) {
     if (elem == Elem::i64) return emit(Code::cast, {v}, with_elem(from, elem));
-    refuse(fmt::format("{} cast to {}", triton_type(from), elem_row(elem).triton_name), "pointers become tl.int64 only");
+    refuse(fmt::format("{} cast to {}", triton_type(from), elem_row(elem).triton_name),
+           "pointers become tl.int64 only");
   }
   if (from.elem == elem) return v;
   return emit(Code::cast, {v}, with_elem(from, elem));

@@ -66,8 +66,8 @@ struct Call {
 
 enum Home : std::uint8_t { kTl = 1, kMath = 2, kLib = 4, kMethod = 8, kPython = 16, kTriton = 32 };
 
-// A function of triton.language (kTl), tl.math (kMath), libdevice (kLib), a tile's method (kMethod), Python (kPython) or
-// triton (kTriton). `code`: the op it becomes, where the handler serves several rows.
+// A function of triton.language (kTl), tl.math (kMath), libdevice (kLib), a tile's method (kMethod), Python (kPython)
+// or triton (kTriton). `code`: the op it becomes, where the handler serves several rows.
 struct Builtin {
   std::string_view name;
   std::uint8_t homes;

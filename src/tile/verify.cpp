@@ -85,7 +85,7 @@ class Verifier {
     if (got != wanted) fail(fmt::format("{} is {}, not {}", what, ir_text(got), ir_text(wanted)));
   }
   void want_types(std::span<const ValueId> got, std::span<const ValueId> wanted, std::string_view what) const {
-    if (got.size() != wanted.size()) fail(fmt::format("{} {} for {} values", got.size(), what, wanted.size()));
+    if (got.size() != wanted.size()) fail(fmt::format("{}s: {} wanted, {} given", what, wanted.size(), got.size()));
     for (std::size_t i = 0; i < got.size(); ++i)
       if (type(got[i]) != type(wanted[i]))
         want_type(type(got[i]), type(wanted[i]), fmt::format("{} {} (%{})", what, i, got[i]));
@@ -158,9 +158,9 @@ void constant(const Verifier& v, const Op& op) {
   const Elem elem = v.out(op).elem;
   if (is_float(elem)) {
     const double back = real_of(elem, bits_of_real(elem, op.real));
-    v.want(back == op.real || std::isnan(op.real), "the number is not one of its type");
+    v.want(back == op.real || std::isnan(op.real), "its type has no such number");
   } else {
-    v.want(integer_of(elem, bits_of_integer(elem, op.integer)) == op.integer, "the integer is not one of its type");
+    v.want(integer_of(elem, bits_of_integer(elem, op.integer)) == op.integer, "its type has no such integer");
   }
 }
 
@@ -171,21 +171,21 @@ void program_axis(const Verifier& v, const Op& op) {
 
 void arange(const Verifier& v, const Op& op) {
   const Type& t = v.out(op);
-  v.want(t.elem == Elem::i32 && t.shape.rank == 1, "the result is an i32 tile of one dimension");
+  v.want(t.elem == Elem::i32 && t.shape.rank == 1, "the result must be an i32 tile of one dimension");
   v.want(op.integer >= INT32_MIN && op.integer <= INT32_MAX - (t.shape[0] - 1), "the range leaves i32");
 }
 
 Type shaped(const Type& t, const Shape& shape) { return {t.elem, t.pointer, shape}; }
 
 void splat(const Verifier& v, const Op& op) {
-  v.want(!v.in(op, 0).is_tile(), "the operand is a scalar");
-  v.want(v.out(op).is_tile(), "the result is a tile");
+  v.want(!v.in(op, 0).is_tile(), "the operand must be a scalar");
+  v.want(v.out(op).is_tile(), "the result must be a tile");
   v.want_type(v.out(op), shaped(v.in(op, 0), v.out(op).shape), "the result");
 }
 
 void broadcast(const Verifier& v, const Op& op) {
   const Type &from = v.in(op, 0), &to = v.out(op);
-  v.want(from.is_tile() && from.shape.rank == to.shape.rank, "operand and result are tiles of one rank");
+  v.want(from.is_tile() && from.shape.rank == to.shape.rank, "operand and result must be tiles of one rank");
   v.want_type(to, shaped(from, to.shape), "the result");
   for (std::size_t d = 0; d < from.shape.rank; ++d)
     v.want(from.shape[d] == to.shape[d] || from.shape[d] == 1, "only a size of 1 is repeated");
@@ -193,7 +193,7 @@ void broadcast(const Verifier& v, const Op& op) {
 
 void expand_dims(const Verifier& v, const Op& op) {
   const Type& from = v.in(op, 0);
-  v.want(from.is_tile() && from.shape.rank < kRankLimit, "the operand is a tile with room for a dimension");
+  v.want(from.is_tile() && from.shape.rank < kRankLimit, "the operand must be a tile with room for a dimension");
   v.want(op.axis >= 0 && op.axis <= from.shape.rank, "the axis lies outside the tile");
   Shape shape;
   for (int d = 0; d < from.shape.rank; ++d) {
@@ -206,35 +206,37 @@ void expand_dims(const Verifier& v, const Op& op) {
 
 void reshape(const Verifier& v, const Op& op) {
   v.want_type(v.out(op), shaped(v.in(op, 0), v.out(op).shape), "the result");
-  v.want(v.in(op, 0).shape.elements() == v.out(op).shape.elements(), "operand and result have as many elements");
+  v.want(v.in(op, 0).shape.elements() == v.out(op).shape.elements(),
+         "operand and result must have equally many elements");
 }
 
 void trans(const Verifier& v, const Op& op) {
   const Type& from = v.in(op, 0);
   Shape shape;
   unsigned seen = 0;
-  v.want(from.is_tile(), "the operand is a tile");
+  v.want(from.is_tile(), "the operand must be a tile");
   for (std::size_t d = 0; d < from.shape.rank; ++d) {
     v.want(op.order[d] >= 0 && op.order[d] < from.shape.rank, "the order names a dimension that is not there");
     seen |= 1U << op.order[d];
     shape.push(from.shape[static_cast<std::size_t>(op.order[d])]);
   }
-  v.want(seen == (1U << from.shape.rank) - 1, "the order is a permutation");
+  v.want(seen == (1U << from.shape.rank) - 1, "the order must be a permutation");
   v.want_type(v.out(op), shaped(from, shape), "the result");
 }
 
 void cast(const Verifier& v, const Op& op) {
   const Type &from = v.in(op, 0), &to = v.out(op);
-  v.want(from.shape == to.shape, "operand and result have one shape");
-  v.want(!from.pointer || to.pointer || to.elem == Elem::i64, "a pointer casts to i64");
+  v.want(from.shape == to.shape, "operand and result must have one shape");
+  v.want(!from.pointer || to.pointer || to.elem == Elem::i64, "a pointer casts to i64 only");
   v.want(!to.pointer || from.pointer || from.elem == Elem::i64, "only an i64 casts to a pointer");
   v.want(!from.pointer || !to.pointer || from.elem == to.elem, "pointers to different elements: bitcast");
 }
 
 void bitcast(const Verifier& v, const Op& op) {
   const Type &from = v.in(op, 0), &to = v.out(op);
-  v.want(from.shape == to.shape && from.pointer == to.pointer, "operand and result have one shape");
-  v.want(from.pointer || elem_row(from.elem).bits == elem_row(to.elem).bits, "operand and result have as many bits");
+  v.want(from.shape == to.shape && from.pointer == to.pointer, "operand and result must have one shape");
+  v.want(from.pointer || elem_row(from.elem).bits == elem_row(to.elem).bits,
+         "operand and result must have equally many bits");
 }
 
 void mul_high(const Verifier& v, const Op& op) {
@@ -249,8 +251,8 @@ void select(const Verifier& v, const Op& op) {
 }
 
 void addptr(const Verifier& v, const Op& op) {
-  v.want((class_of(v.in(op, 1)) & kInts) != 0, "the offset is an integer");
-  v.want(v.in(op, 1).shape == v.in(op, 0).shape, "pointer and offset have one shape");
+  v.want((class_of(v.in(op, 1)) & kInts) != 0, "the offset must be an integer");
+  v.want(v.in(op, 1).shape == v.in(op, 0).shape, "pointer and offset must have one shape");
   v.want_type(v.out(op), v.in(op, 0), "the result");
 }
 
@@ -311,15 +313,17 @@ void scan(const Verifier& v, const Op& op) {
 void dot(const Verifier& v, const Op& op) {
   const Type &a = v.in(op, 0), &b = v.in(op, 1), &acc = v.in(op, 2);
   const std::size_t r = a.shape.rank;
-  v.want(b.elem == a.elem, "both factors have one element type");
+  v.want(b.elem == a.elem, "both factors must have one element type");
   const bool fits = acc.elem == Elem::f32   ? a.elem == Elem::f32 || is_half(a.elem)
                     : acc.elem == Elem::f64 ? is_float(a.elem)
                                             : acc.elem == Elem::i32 && !is_float(a.elem) && elem_row(a.elem).bits <= 32;
   v.want(fits && !acc.pointer && !b.pointer, "floats are summed in f32 or f64, integers in i32");
-  v.want((r == 2 || r == 3) && b.shape.rank == r && acc.shape.rank == r, "factors and sum have rank 2, or all rank 3");
-  v.want(r == 2 || (a.shape[0] == b.shape[0] && a.shape[0] == acc.shape[0]), "one batch size");
-  v.want(a.shape[r - 1] == b.shape[r - 2], "the factors' inner sizes are equal");
-  v.want(acc.shape[r - 2] == a.shape[r - 2] && acc.shape[r - 1] == b.shape[r - 1], "the sum has the outer sizes");
+  v.want((r == 2 || r == 3) && b.shape.rank == r && acc.shape.rank == r,
+         "factors and sum must all have rank 2, or all rank 3");
+  v.want(r == 2 || (a.shape[0] == b.shape[0] && a.shape[0] == acc.shape[0]), "the batch sizes must be equal");
+  v.want(a.shape[r - 1] == b.shape[r - 2], "the factors' inner sizes must be equal");
+  v.want(acc.shape[r - 2] == a.shape[r - 2] && acc.shape[r - 1] == b.shape[r - 1],
+         "the sum must have the factors' outer sizes");
   v.want_type(v.out(op), acc, "the result");
 }
 
@@ -327,7 +331,7 @@ void check(const Verifier&, const Op&) {}
 
 void for_loop(const Verifier& v, const Op& op) {
   const Type& t = v.in(op, 0);
-  v.want(!t.is_tile(), "the bounds are scalars");
+  v.want(!t.is_tile(), "the bounds must be scalars");
   v.want_type(v.in(op, 1), t, "the upper bound");
   v.want_type(v.in(op, 2), t, "the step");
   const auto carried = std::span(op.operands).subspan(3);
@@ -344,7 +348,7 @@ void while_loop(const Verifier& v, const Op& op) {
   v.want_types(op.blocks[1].params, op.operands, "block parameter");
   v.want_types(op.results, op.operands, "result");
   const Op& test = op.blocks[0].ops.back();
-  v.want(test.operands.size() == 1, "the test yields one i1");
+  v.want(test.operands.size() == 1, "the test must yield one i1");
   v.want_type(v.type(test.operands[0]), scalar_type(Elem::i1), "what the test yields");
   v.want_yield(op.blocks[1], op.operands);
 }
@@ -352,7 +356,7 @@ void while_loop(const Verifier& v, const Op& op) {
 void branch(const Verifier& v, const Op& op) {
   v.want_type(v.in(op, 0), scalar_type(Elem::i1), "the condition");
   for (const Block& block : op.blocks) {
-    v.want(block.params.empty(), "the blocks have no parameters");
+    v.want(block.params.empty(), "the blocks must have no parameters");
     v.want_yield(block, op.results);
   }
 }
@@ -438,10 +442,10 @@ void Verifier::op(const Op& op, int depth) {
   op_ = &op;
   const Rule& rule = kRules[static_cast<std::size_t>(op.code)];
   const int operands = static_cast<int>(op.operands.size());
-  if (operands < rule.least || operands > rule.most) fail(fmt::format("{} operands", operands));
+  if (operands < rule.least || operands > rule.most) fail(fmt::format("it does not take {} operands", operands));
   if (rule.results != kMany && op.results.size() != static_cast<std::size_t>(rule.results))
-    fail(fmt::format("{} results", op.results.size()));
-  if (op.blocks.size() != block_count(op.code)) fail(fmt::format("{} blocks", op.blocks.size()));
+    fail(fmt::format("it does not give {} results", op.results.size()));
+  if (op.blocks.size() != block_count(op.code)) fail(fmt::format("it does not have {} blocks", op.blocks.size()));
   if (op.source.file > 0 && op.source.file >= f_.files.size()) fail("a source in a file that is not listed");
   for (const ValueId v : op.operands) use(v);
   for (const Block& inner : op.blocks) {
@@ -455,7 +459,7 @@ void Verifier::op(const Op& op, int depth) {
   for (const ValueId v : op.results) define(v);
   if (!op.operands.empty() || !op.results.empty()) {
     const Type& first = op.operands.empty() ? out(op) : in(op, 0);
-    if ((class_of(first) & rule.classes) == 0) fail(fmt::format("not for {}", ir_text(first)));
+    if ((class_of(first) & rule.classes) == 0) fail(fmt::format("it does not take {}", ir_text(first)));
   }
   rule.check(*this, op);
 }

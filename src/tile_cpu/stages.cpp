@@ -32,6 +32,7 @@ Result<Emitted> run_stages(tile::Function& function, const tile::LaunchFacts& fa
   show("specialised");
   if (auto right = verified(function, "specialise"); !right) return std::move(right.error());
   tile::simplify(function);
+  tile::simplify_ranges(function, facts);
   show("simplified");
   if (auto right = verified(function, "simplify"); !right) return std::move(right.error());
   auto out = emit(function, facts, checked);

@@ -1,9 +1,11 @@
-// The front-end: types and errors of snippets, and every kernel of the example folders where they lie beside the project.
+// The front-end: types and errors of snippets. What it makes obeys the verifier and prints, parses, prints alike.
+// project.
 #include <gtest/gtest.h>
 
 #include "pass/kernel_names.h"
 #include "pass/load.h"
 #include "tile/lower.h"
+#include "tile/stages.h"
 
 namespace passnet {
 namespace {
@@ -70,6 +72,11 @@ Lowered lower(const std::string& body, Elem elem = Elem::f32, std::int64_t n = 1
                                             ArgumentSpec::integer(n), ArgumentSpec::real(),
                                             ArgumentSpec::of(ConstValue::of(std::int64_t{16}))};
   out.function = tile::lower_kernel(names, module.syntax, *module.find("kernel")->statement, arguments);
+  if (!out.function) return out;
+  const auto verified = tile::verify(*out.function);
+  EXPECT_TRUE(verified) << body << "\n" << error_text(verified.error());
+  const auto read = tile::parse("k", tile::print(*out.function));
+  EXPECT_TRUE(read && tile::print(*read) == tile::print(*out.function)) << body;
   return out;
 }
 
@@ -78,7 +85,7 @@ std::string type_of(const std::string& body, Elem elem = Elem::f32) {
   const Lowered l = lower(body, elem);
   if (!l.function) return error_text(l.function.error());
   for (std::size_t v = l.function->names.size(); v-- > 0;)
-    if (l.function->names[v] == "r") return tile::type_text(l.function->types[v]);
+    if (l.function->names[v] == "r") return tile::triton_type(l.function->types[v]);
   return "no r";
 }
 
@@ -209,8 +216,9 @@ TEST(TileLower, teaching_errors) {
 // A function that calls itself ends.
 TEST(TileLower, recursion_is_bounded) {
   ModuleLoader loader(std::map<std::string, std::string>{
-      {"k", "import triton\nimport triton.language as tl\n@triton.jit\ndef f(x):\n    return f(x) + f(x)\n"
-            "@triton.jit\ndef kernel(n):\n    r = f(n)\n"}});
+      {"k",
+       "import triton\nimport triton.language as tl\n@triton.jit\ndef f(x):\n    return f(x) + f(x)\n"
+       "@triton.jit\ndef kernel(n):\n    r = f(n)\n"}});
   const PassModule& module = loader.load("k");
   const KernelNames names(module);
   const auto made = tile::lower_kernel(names, module.syntax, *module.find("kernel")->statement,
