@@ -23,6 +23,7 @@ std::string_view code_name(Code code) {
     case Code::integrity: return "integrity";
     case Code::host: return "host";
     case Code::kernel: return "kernel";
+    case Code::memory: return "memory";
     case Code::usage: return "usage";
     case Code::environment: return "environment";
     case Code::internal: return "internal";
@@ -38,7 +39,8 @@ ErrorKind code_kind(Code code) {
     case Code::policy:
     case Code::integrity:
     case Code::host:
-    case Code::kernel: return ErrorKind::candidate;
+    case Code::kernel:
+    case Code::memory: return ErrorKind::candidate;
     default: return ErrorKind::input;
   }
 }

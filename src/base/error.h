@@ -33,6 +33,7 @@ enum class Code : std::uint8_t {
   integrity,    // a pass tries to carry state or to reach outside its kernels
   host,         // a wrapper raised, or does what cannot be prepared
   kernel,       // a kernel that breaks the language's rules
+  memory,       // a kernel touches memory that it must not, or races with itself
   usage,        // the command line is wrong
   environment,  // something on this machine is missing or broken
   internal,     // our bug

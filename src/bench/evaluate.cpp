@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ops/lower.h"
+#include "pass/checked_backend.h"
 #include "pass/wrapper_step.h"
 
 namespace passnet {
@@ -24,6 +25,7 @@ class Evaluator {
     try {
       eager();
       apply();
+      if (options_.checked) checked_runs();
       fast_run();
       judge();
     } catch (const Stop&) {
@@ -88,6 +90,24 @@ class Evaluator {
     engine_.seed(kCallSeed);
     auto result = executable->run(inputs);
     return need(std::move(result), compiled() ? Status::runtime_fail : Status::compile_fail);
+  }
+
+  // Every variant that autotuning may choose, one after another.
+  void checked_runs() {
+    std::size_t variants = 1;
+    for (std::size_t v = 0; v < variants; ++v) {
+      CheckedBackend backend(v);
+      auto inputs = copies(inputs_);
+      try {
+        run_with(
+            backend, [&] { return !backend.failed(); }, inputs);
+      } catch (const Stop&) {
+        if (!backend.errors().empty()) out_.errors = backend.errors();
+        throw;
+      }
+      variants = backend.variants();
+      out_.notes = backend.facts();
+    }
   }
 
   void fast_run() {

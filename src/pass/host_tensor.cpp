@@ -80,6 +80,7 @@ BufferId HostMachine::add_buffer(Buffer buffer) {
   check_size(buffer.desc, buffer.place);
   if (plan_.buffers.size() >= kMost)
     refuse(Code::limit, fmt::format("the wrapper makes more than {} tensors and views", kMost), buffer.place);
+  buffer.file = &(current_ != nullptr ? current_ : &root_)->syntax;
   plan_.buffers.push_back(std::move(buffer));
   plan_.order.emplace_back(true, plan_.buffers.size() - 1);
   return static_cast<BufferId>(plan_.buffers.size() - 1);

@@ -15,8 +15,10 @@ class PreparedPlan {
   virtual bool fits(void* const* addresses) const { return addresses != nullptr; }
   virtual void launch(std::size_t index, void* const* addresses) = 0;
 
-  // Of the checked build: told of every buffer when it is made and filled, and of the end. Throws Failure.
+  // Of the checked build: told of the start, of every buffer when it is made and filled, and of the end. Throws
+  // Failure.
   virtual bool watches() const { return false; }
+  virtual void begin() {}
   virtual void made(BufferId /*buffer*/, void* const* /*addresses*/) {}
   virtual void finished(void* const* /*addresses*/) {}
 };

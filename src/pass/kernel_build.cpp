@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "pass/kernel_names.h"
-#include "tile_cpu/effects.h"
 #include "tile/lower.h"
+#include "tile_cpu/effects.h"
 
 namespace passnet {
 
@@ -131,6 +131,20 @@ std::string constexpr_text(const Launch& launch, const LaunchVariant& variant) {
     for (const LaunchArgument& a : *list)
       if (a.constexpr_) out.push_back(fmt::format("{}={}", a.name, scalar_text(a.scalar)));
   return text_join(out, ", ");
+}
+
+std::vector<std::size_t> distinct_variants(const Launch& launch) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < launch.variants.size(); ++i) {
+    const LaunchVariant& v = launch.variants[i];
+    if (std::none_of(out.begin(), out.end(), [&](std::size_t j) {
+          const LaunchVariant& w = launch.variants[j];
+          return std::equal(std::begin(v.grid), std::end(v.grid), std::begin(w.grid)) &&
+                 constexpr_text(launch, v) == constexpr_text(launch, w);
+        }))
+      out.push_back(i);
+  }
+  return out;
 }
 
 }  // namespace passnet

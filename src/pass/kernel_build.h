@@ -43,4 +43,7 @@ std::int64_t hull_bytes(const TensorDesc& desc);
 // `BLOCK=1024, HAS_BIAS=True`: the constexprs of a variant.
 std::string constexpr_text(const Launch& launch, const LaunchVariant& variant);
 
+// Variants that differ only in what the CPU has no use for (num_warps, num_stages) are one.
+std::vector<std::size_t> distinct_variants(const Launch& launch);
+
 }  // namespace passnet

@@ -29,7 +29,8 @@ struct Buffer {
   std::size_t input = 0;
   Fill fill = Fill::none;
   double fill_value = 0;
-  py::Place place;  // the wrapper's line that made it
+  py::Place place;                   // the wrapper's line that made it
+  const py::Module* file = nullptr;  // which file's
 };
 
 struct Scalar {

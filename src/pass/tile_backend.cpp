@@ -72,21 +72,6 @@ class TilePlan final : public PreparedPlan {
   std::vector<InputPair> pairs_;
 };
 
-// Variants that differ only in what the CPU has no use for (num_warps, num_stages) are one.
-std::vector<std::size_t> distinct_variants(const Launch& launch) {
-  std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < launch.variants.size(); ++i) {
-    const LaunchVariant& v = launch.variants[i];
-    if (std::none_of(out.begin(), out.end(), [&](std::size_t j) {
-          const LaunchVariant& w = launch.variants[j];
-          return std::equal(std::begin(v.grid), std::end(v.grid), std::begin(w.grid)) &&
-                 constexpr_text(launch, v) == constexpr_text(launch, w);
-        }))
-      out.push_back(i);
-  }
-  return out;
-}
-
 tile_cpu::StageDump dump_into(const std::string& folder, const std::string& name) {
   if (folder.empty()) return {};
   std::filesystem::create_directories(folder);

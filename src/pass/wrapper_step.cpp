@@ -217,6 +217,7 @@ RunValue WrapperStep::replay(Recorded& r, std::span<const RunValue> arguments) {
   void* const* addresses = r.addresses.data();
   if (r.prepared == nullptr || !r.prepared->fits(addresses)) r.prepared = backend_.prepare(r.plan, addresses).take();
   const bool watched = r.prepared->watches();
+  if (watched) r.prepared->begin();
   for (const auto& [is_buffer, id] : r.plan.order) {
     if (is_buffer) {
       make_buffer(r, id, arguments);

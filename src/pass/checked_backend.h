@@ -1,0 +1,33 @@
+// Plans run with the checked build of their kernels: memory errors, unwritten outputs and races are found.
+#pragma once
+
+#include "pass/kernel_backend.h"
+
+namespace passnet {
+
+class CheckedBackend final : public KernelBackend {
+ public:
+  // `variant`: which of an autotuned launch's distinct variants is checked; launches that have fewer take their last.
+  explicit CheckedBackend(std::size_t variant = 0) : variant_(variant) {}
+  // A plan in which something is found fails when it ends, with the first error.
+  Result<std::unique_ptr<PreparedPlan>> prepare(const LaunchPlan& plan, void* const* addresses) override;
+
+  // The most variants of any launch so far.
+  std::size_t variants() const { return variants_; }
+  // All that was found, the first included.
+  const std::vector<Error>& errors() const { return errors_; }
+  // Inputs of a wrapper that kernels write: `argument 0 of the wrapper is written by kernel k`.
+  const std::vector<std::string>& facts() const { return facts_; }
+  bool failed() const { return failed_; }  // to build something
+
+ private:
+  friend class CheckedPlan;
+  std::unique_ptr<PreparedPlan> build(const LaunchPlan& plan, void* const* addresses);
+
+  std::size_t variant_, variants_ = 1;
+  std::vector<Error> errors_;
+  std::vector<std::string> facts_;
+  bool failed_ = false;
+};
+
+}  // namespace passnet
