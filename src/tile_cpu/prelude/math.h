@@ -157,3 +157,19 @@ LANEWISE(tan) LANEWISE(tanh) LANEWISE(erf) LANEWISE(floor) LANEWISE(ceil) LANEWI
 INLINE vf64 pow_(vf64 x, vf64 y) { vf64 r; LANES(r, pow_(x[l], y[l])); return r; }
 INLINE vf64 atan2_(vf64 x, vf64 y) { vf64 r; LANES(r, atan2_(x[l], y[l])); return r; }
 INLINE vf64 rem_(vf64 x, vf64 y) { vf64 r; LANES(r, rem_(x[l], y[l])); return r; }
+// Division by one number, of the same bits as a / b: with the rounded reciprocal, one correction by the exact remainder gives
+// the rounded quotient (Markstein), where nothing leaves the range and b's mantissa is not all ones.
+struct Divisor {
+  f32 b, r;
+  bool fast;
+};
+INLINE Divisor divisor(f32 b) {
+  const i32 m = bits(b), e = m >> 23 & 255;
+  return {b, 1.0f / b, e > 67 && e < 187 && (m & 0x7fffff) != 0x7fffff};
+}
+INLINE vf32 div_by(vf32 a, Divisor d) {
+  const vi32 usual = (vu32)(bits(a) & 0x7fffffff) - (68u << 23) < (118u << 23);
+  if (__builtin_expect(!d.fast || !every(usual), 0)) return a / d.b;
+  const vf32 q = a * d.r;
+  return fma_(fma_(-q, all(d.b), a), all(d.r), q);
+}
