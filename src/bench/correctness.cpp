@@ -81,7 +81,8 @@ bool is_close(typename E::Compute got, typename E::Compute expected, typename E:
 template <class E>
 std::int64_t first_far(const E* got, const E* expected, std::int64_t from, std::int64_t n, const Tolerance& tolerance) {
   using C = typename E::Compute;
-  const C rtol = static_cast<C>(tolerance.rtol), atol = static_cast<C>(tolerance.atol);
+  // Added to a tensor, a number is rounded to its dtype first; multiplied, it is not.
+  const C rtol = static_cast<C>(tolerance.rtol), atol = E::round(static_cast<C>(tolerance.atol));
   constexpr std::int64_t kChunk = 1024;  // tested as a whole, without a branch
   for (; from < n; from += kChunk) {
     const std::int64_t end = std::min(n, from + kChunk);
@@ -188,35 +189,38 @@ double Comparison::max_diff() const {
   return out;
 }
 
+OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t n) {
+  OutputComparison out;
+  out.dtype = dtype;
+  out.elements = n;
+  switch (dtype) {
+    case Dtype::float32: compare_floats<Plain<float>>(got, expected, n, out); break;
+    case Dtype::float64: compare_floats<Plain<double>>(got, expected, n, out); break;
+    case Dtype::float16: compare_floats<Half>(got, expected, n, out); break;
+    case Dtype::bfloat16: compare_floats<Brain>(got, expected, n, out); break;
+    case Dtype::int64: compare_integers<std::int64_t>(got, expected, n, out); break;
+    case Dtype::int32: compare_integers<std::int32_t>(got, expected, n, out); break;
+    case Dtype::int16: compare_integers<std::int16_t>(got, expected, n, out); break;
+    case Dtype::int8: compare_integers<std::int8_t>(got, expected, n, out); break;
+    case Dtype::uint8:
+    case Dtype::boolean: compare_integers<std::uint8_t>(got, expected, n, out); break;
+    case Dtype::uint16: compare_integers<std::uint16_t>(got, expected, n, out); break;
+    case Dtype::uint32: compare_integers<std::uint32_t>(got, expected, n, out); break;
+    case Dtype::uint64: compare_integers<std::uint64_t>(got, expected, n, out); break;
+    default: {  // complex, float8: by their bytes
+      const std::size_t bytes = static_cast<std::size_t>(n) * dtype_row(dtype).size;
+      out.tightest_t = n == 0 || std::memcmp(got, expected, bytes) == 0 ? kTightest : kNever;
+      out.wrong = out.tightest_t == kNever ? n : 0;
+    }
+  }
+  return out;
+}
+
 Result<OutputComparison> compare(const TensorRef& expected, const TensorRef& got, Engine& engine) {
   auto a = engine.contiguous_on_cpu(got), b = engine.contiguous_on_cpu(expected);
   if (!a) return std::move(a.error());
   if (!b) return std::move(b.error());
-  OutputComparison out;
-  out.dtype = expected.dtype;
-  out.elements = describe(expected).element_count();
-  const std::int64_t n = out.elements;
-  const std::size_t size = dtype_row(out.dtype).size;
-  switch (out.dtype) {
-    case Dtype::float32: compare_floats<Plain<float>>(a->data, b->data, n, out); break;
-    case Dtype::float64: compare_floats<Plain<double>>(a->data, b->data, n, out); break;
-    case Dtype::float16: compare_floats<Half>(a->data, b->data, n, out); break;
-    case Dtype::bfloat16: compare_floats<Brain>(a->data, b->data, n, out); break;
-    case Dtype::int64: compare_integers<std::int64_t>(a->data, b->data, n, out); break;
-    case Dtype::int32: compare_integers<std::int32_t>(a->data, b->data, n, out); break;
-    case Dtype::int16: compare_integers<std::int16_t>(a->data, b->data, n, out); break;
-    case Dtype::int8: compare_integers<std::int8_t>(a->data, b->data, n, out); break;
-    case Dtype::uint8:
-    case Dtype::boolean: compare_integers<std::uint8_t>(a->data, b->data, n, out); break;
-    case Dtype::uint16: compare_integers<std::uint16_t>(a->data, b->data, n, out); break;
-    case Dtype::uint32: compare_integers<std::uint32_t>(a->data, b->data, n, out); break;
-    case Dtype::uint64: compare_integers<std::uint64_t>(a->data, b->data, n, out); break;
-    default:  // complex, float8: by their bytes
-      out.tightest_t =
-          n == 0 || std::memcmp(a->data, b->data, static_cast<std::size_t>(n) * size) == 0 ? kTightest : kNever;
-      out.wrong = out.tightest_t == kNever ? n : 0;
-  }
-  return out;
+  return compare(expected.dtype, b->data, a->data, describe(expected).element_count());
 }
 
 Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine) {

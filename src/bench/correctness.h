@@ -45,6 +45,8 @@ struct Comparison {
 
 Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine);
 
+// `count` elements of one dtype, side by side.
+OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t count);
 // Two tensors of one shape and dtype.
 Result<OutputComparison> compare(const TensorRef& expected, const TensorRef& got, Engine& engine);
 

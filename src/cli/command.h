@@ -22,5 +22,6 @@ void add_match(CLI::App& app, Outcome& outcome);
 void add_ops(CLI::App& app, Outcome& outcome);
 void add_pass(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
+void add_tile(CLI::App& app, Outcome& outcome);
 
 }  // namespace passnet::cli

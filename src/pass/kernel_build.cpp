@@ -84,16 +84,25 @@ Root root_of(const LaunchPlan& plan, BufferId buffer) {
   }
 }
 
-Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
-                                  void* const* addresses, bool checked, const tile_cpu::StageDump& dump) {
+Result<tile::Function> lower_launch(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant) {
   auto specs = kernel_arguments(plan, launch, variant);
   if (!specs) return std::move(specs.error());
   const KernelNames names(*launch.kernel.owner);
-  auto lowered = tile::lower_kernel(names, *launch.kernel.module, *launch.kernel.function, *specs);
-  if (!lowered) return std::move(lowered.error());
+  return tile::lower_kernel(names, *launch.kernel.module, *launch.kernel.function, *specs);
+}
 
+Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
+                                  void* const* addresses, bool checked, const tile_cpu::StageDump& dump) {
+  auto lowered = lower_launch(plan, launch, variant);
+  if (!lowered) return std::move(lowered.error());
+  return build_function(std::move(*lowered), plan, launch, variant, addresses, checked, dump);
+}
+
+Result<KernelSource> build_function(tile::Function function, const LaunchPlan& plan, const Launch& launch,
+                                    const LaunchVariant& variant, void* const* addresses, bool checked,
+                                    const tile_cpu::StageDump& dump) {
   KernelSource out;
-  out.function = std::move(*lowered);
+  out.function = std::move(function);
   out.written = tile_cpu::written_parameters(out.function);
   std::copy(std::begin(variant.grid), std::end(variant.grid), out.facts.grid.begin());
   out.facts.parameters.resize(out.function.parameters.size());
@@ -101,7 +110,7 @@ Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, 
   for (std::size_t i = 0; i < out.function.parameters.size(); ++i) {
     const LaunchArgument* argument = find_argument(launch, variant, out.function.parameters[i]);
     if (argument == nullptr)
-      return Error{Code::internal, {}, fmt::format("no argument for parameter '{}'", out.function.parameters[i]), {}};
+      return Error{Code::usage, {}, fmt::format("no argument for parameter '{}'", out.function.parameters[i]), {}};
     if (argument->buffer < 0) {
       set_scalar(argument->scalar, out.arguments[i], out.facts.parameters[i]);
       continue;
@@ -118,8 +127,8 @@ Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, 
   out.emitted = std::move(*emitted);
   if (out.emitted.scratch_bytes > kScratchLimit)
     return Error{Code::limit,
-                 launch.kernel.module->where(launch.kernel.function->place),
-                 fmt::format("kernel {} needs {} MiB for its tiles; the limit is {}", launch.kernel.name(),
+                 launch.kernel.module == nullptr ? Where{} : launch.kernel.module->where(launch.kernel.function->place),
+                 fmt::format("kernel {} needs {} MiB for its tiles; the limit is {}", out.function.name,
                              out.emitted.scratch_bytes >> 20, kScratchLimit >> 20),
                  {"use smaller blocks"}};
   return out;

@@ -27,7 +27,13 @@ struct KernelSource {
   std::int64_t programs() const { return facts.grid[0] * facts.grid[1] * facts.grid[2]; }
 };
 
-// `addresses`: those of the plan's inputs are set.
+// The front-end alone: the kernel for the variant's types and constants.
+Result<tile::Function> lower_launch(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant);
+// What follows, from any stage of the function. `addresses`: those of the plan's inputs are set.
+Result<KernelSource> build_function(tile::Function function, const LaunchPlan& plan, const Launch& launch,
+                                    const LaunchVariant& variant, void* const* addresses, bool checked,
+                                    const tile_cpu::StageDump& dump = {});
+// Both.
 Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
                                   void* const* addresses, bool checked, const tile_cpu::StageDump& dump = {});
 

@@ -1,0 +1,13 @@
+// Arguments of wrappers and kernels on the command line, in Python's syntax.
+#pragma once
+
+#include "pass/host.h"
+#include "py/ast.h"
+
+namespace passnet::cli {
+
+// One argument: float32[2, 3] or float32[2, 3](3, 1) with strides, a number, a string, True, False, None,
+// torch.float32. Throws Failure.
+HostArgument read_argument(const py::Expr& e);
+
+}  // namespace passnet::cli

@@ -1,0 +1,231 @@
+// passnet tile show|run|check: one kernel out of a file, at any stage of its way, and its values.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/tile_task.h"
+#include "py/printer.h"
+#include "tile/interpret.h"
+#include "tile/scalar.h"
+#include "tile/stages.h"
+#include "tile_cpu/checked.h"
+#include "tile_cpu/compile.h"
+#include "tile_cpu/effects.h"
+#include "tile_cpu/launch.h"
+
+namespace passnet::cli {
+
+namespace {
+
+struct Options {
+  TileRequest request;
+  std::string stage = "simplified", on = "both";
+  std::int64_t values = 32, ulps = 8;
+  bool all = false, json = false;
+};
+
+KernelSource build(const TileTask& task, const TileMemory& memory, bool checked, const tile_cpu::StageDump& dump = {}) {
+  return build_function(task.function, task.plan, task.launch(), task.variant(), memory.addresses(), checked, dump)
+      .take();
+}
+
+int show(const Options& o) {
+  const TileTask task = read_task(o.request);
+  if (o.stage == "syntax") {
+    if (task.launch().kernel.function == nullptr)
+      fail({Code::usage,
+            {},
+            "a text of tile IR has no syntax stage",
+            {"stages: lowered, specialised, simplified, cpp"}});
+    fmt::print("{}", py::print(*task.launch().kernel.function));
+    return kOk;
+  }
+  if (o.stage == "lowered") {
+    fmt::print("{}", tile::print(task.function));
+    return kOk;
+  }
+  const TileMemory memory(task, o.request);
+  const bool checked = o.stage == "checked-cpp";
+  std::string text;
+  const std::string wanted = checked ? "checked_cpp" : o.stage == "asm" ? "cpp" : o.stage;
+  build(task, memory, checked, [&](std::string_view stage, const std::string& t) {
+    if (stage == wanted) text = t;
+  });
+  if (o.stage == "asm") text = tile_cpu::compile_to_assembly(text).take();
+  fmt::print("{}", text);
+  return kOk;
+}
+
+void run_interpreter(const TileTask& task, const TileMemory& memory) {
+  std::vector<tile::Argument> arguments;
+  const KernelSource source = build(task, memory, false);  // for its arguments
+  for (const tile_cpu::Argument& a : source.arguments) arguments.push_back({nullptr, a.integer, a.real});
+  for (const auto& [parameter, buffer] : source.pointers) arguments[parameter].pointer = memory.addresses()[buffer];
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (!tile::is_float(task.function.type(task.function.body.params[i]).elem)) arguments[i].real = 0;
+  tile::DirectMemory direct;
+  tile::interpret(task.function, arguments, source.facts.grid, direct).take();
+}
+
+void run_compiled(const TileTask& task, const TileMemory& memory) {
+  KernelSource source = build(task, memory, false);
+  if (source.programs() == 0) return;
+  const auto kernel = tile_cpu::compile(source.emitted.source).take();
+  for (const auto& [parameter, buffer] : source.pointers)
+    source.arguments[parameter].pointer = memory.addresses()[buffer];
+  reinterpret_cast<tile_cpu::Kernel>(kernel.entry)(source.arguments.data(), 0, source.programs(),
+                                                   tile_cpu::thread_scratch(source.emitted.scratch_bytes));
+}
+
+// How many floats lie between the two; integers: 0 or very many.
+std::uint64_t distance(tile::Elem elem, std::uint64_t a, std::uint64_t b) {
+  if (a == b) return 0;
+  constexpr std::uint64_t kFar = ~std::uint64_t{0};
+  if (!tile::is_float(elem)) return kFar;
+  const double x = tile::real_of(elem, a), y = tile::real_of(elem, b);
+  if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y) ? 0 : kFar;
+  const std::uint64_t sign = std::uint64_t{1} << (tile::elem_row(elem).bits - 1);
+  const auto order = [&](std::uint64_t v) { return (v & sign) != 0 ? sign - (v & (sign - 1)) : sign + v; };
+  const std::uint64_t p = order(a), q = order(b);
+  return p < q ? q - p : p - q;
+}
+
+std::vector<std::size_t> shown_buffers(const TileTask& task, bool all) {
+  const std::vector<bool> written = tile_cpu::written_parameters(task.function);
+  std::vector<std::size_t> out;
+  for (std::size_t id = 0; id < task.names.size(); ++id)
+    for (std::size_t p = 0; p < written.size(); ++p)
+      if (task.function.parameters[p] == task.names[id] && (all || written[p])) out.push_back(id);
+  return out;
+}
+
+void print_values(const Options& o, const TileTask& task, std::size_t id, const void* address) {
+  const Buffer& b = task.plan.buffers[id];
+  const tile::Elem elem = elem_of_buffer(b);
+  const std::int64_t n = b.desc.element_count(), shown = o.json ? n : std::min(n, o.values);
+  std::vector<std::string> values;
+  for (std::int64_t i = 0; i < shown; ++i) values.push_back(element_text(elem, element_bits(b, address, i)));
+  if (o.json) {
+    for (std::string& v : values)
+      if (v.find("n") != std::string::npos) v = json_string(v);  // nan, inf
+    fmt::print(R"({{"name": {}, "dtype": "{}", "shape": [{}], "values": [{}]}})"
+               "\n",
+               json_string(task.names[id]), dtype_row(b.desc.dtype).name, fmt::join(b.desc.sizes, ", "),
+               text_join(values, ", "));
+  } else {
+    fmt::print("{}: {}[{}] = {}{}\n", task.names[id], dtype_row(b.desc.dtype).name, fmt::join(b.desc.sizes, ", "),
+               text_join(values, " "), n > shown ? fmt::format(" ... {} more", n - shown) : "");
+  }
+}
+
+// Says how the two differ; true where they are as near as asked for.
+bool compare(const Options& o, const TileTask& task, std::size_t id, const void* reference, const void* compiled) {
+  const Buffer& b = task.plan.buffers[id];
+  const tile::Elem elem = elem_of_buffer(b);
+  std::uint64_t worst = 0;
+  std::int64_t count = 0, at = 0;
+  for (std::int64_t i = 0; i < b.desc.element_count(); ++i) {
+    const std::uint64_t d = distance(elem, element_bits(b, reference, i), element_bits(b, compiled, i));
+    count += d != 0 ? 1 : 0;
+    if (d > worst) {
+      worst = d;
+      at = i;
+    }
+  }
+  const bool near = worst <= static_cast<std::uint64_t>(o.ulps);
+  if (count > 0)
+    fmt::print(near ? stderr : stdout, "{}: {} elements differ, most [{}]: interpreter {}, cpu {}{}\n", task.names[id],
+               count, at, element_text(elem, element_bits(b, reference, at)),
+               element_text(elem, element_bits(b, compiled, at)),
+               worst == ~std::uint64_t{0} ? "" : fmt::format(" ({} ulp)", worst));
+  return near;
+}
+
+int run(const Options& o) {
+  const TileTask task = read_task(o.request);
+  const TileMemory reference(task, o.request), compiled(task, o.request);
+  if (o.on != "cpu") run_interpreter(task, reference);
+  if (o.on != "interpreter") run_compiled(task, compiled);
+  bool right = true;
+  for (const std::size_t id : shown_buffers(task, o.all)) {
+    print_values(o, task, id, (o.on == "interpreter" ? reference : compiled).addresses()[id]);
+    if (o.on == "both") right &= compare(o, task, id, reference.addresses()[id], compiled.addresses()[id]);
+  }
+  return right ? kOk : kFailed;
+}
+
+int check(const Options& o) {
+  const TileTask task = read_task(o.request);
+  const TileMemory memory(task, o.request);
+  KernelSource source = build(task, memory, true);
+  if (source.programs() == 0) {
+    fmt::print("no programs\n");
+    return kOk;
+  }
+  tile_cpu::CheckedMemory shadow;
+  for (std::size_t id = 0; id < task.plan.buffers.size(); ++id)
+    shadow.add(memory.addresses()[id], hull_bytes(task.plan.buffers[id].desc),
+               tile::elem_bytes(elem_of_buffer(task.plan.buffers[id])), !task.uninitialised[id]);
+  tile_cpu::CheckedMemory::Launch launch{source.function, source.emitted, source.facts.grid, {}};
+  launch.parameters.resize(source.arguments.size());
+  for (const auto& [parameter, buffer] : source.pointers) {
+    void* address = source.arguments[parameter].pointer = memory.addresses()[buffer];
+    launch.parameters[parameter] = {address, buffer, source.written[parameter]};
+  }
+  const auto kernel = tile_cpu::compile(source.emitted.source, tile_cpu::Build::checked).take();
+  shadow.run(reinterpret_cast<tile_cpu::CheckedKernel>(kernel.entry), launch, source.arguments.data());
+  for (const Error& e : shadow.errors()) fmt::print(stderr, "{}\n", error_text(e));
+  for (std::size_t id = 0; id < task.plan.buffers.size(); ++id) {
+    const TensorDesc& d = task.plan.buffers[id].desc;
+    std::int64_t missing = 0;
+    for (std::int64_t i = 0; i < d.hull(); ++i)
+      missing +=
+          shadow.is_written(static_cast<std::int32_t>(id), i * tile::elem_bytes(elem_of_buffer(task.plan.buffers[id])))
+              ? 0
+              : 1;
+    if (missing > 0) fmt::print("{}: {} of {} elements are not written\n", task.names[id], missing, d.hull());
+  }
+  if (shadow.errors().empty()) fmt::print("no memory errors in {} programs\n", source.programs());
+  return shadow.errors().empty() ? kOk : kFailed;
+}
+
+}  // namespace
+
+void add_tile(CLI::App& app, Outcome& outcome) {
+  auto o = std::make_shared<Options>();
+  CLI::App* tile = app.add_subcommand("tile", "Show, run and check one kernel out of a file");
+  tile->require_subcommand(1);
+  const auto add = [&](const char* name, const char* help, int (*function)(const Options&)) {
+    CLI::App* c = tile->add_subcommand(name, help);
+    c->add_option("file", o->request.file, "A Python file with kernels, or tile IR as `tile show` prints it (.tile)")
+        ->required()
+        ->type_name("FILE");
+    c->add_option("--kernel", o->request.kernel, "Which kernel of a Python file; default: the only one");
+    c->add_option(
+        "--args", o->request.arguments,
+        "By name: x_ptr=float32[64, 32], n=5, BLOCK=1024. Tensors are random, or arange(t), zeros(t), ones(t), "
+        "full(t, 1.5), empty(t) of a type t");
+    c->add_option("--grid", o->request.grid, "One to three sizes: 4 or 4,2,1")->capture_default_str();
+    c->add_option("--inputs", o->request.inputs, "A JSON file with values: {\"x_ptr\": [1.0, 2.0]}")->type_name("FILE");
+    c->add_option("--seed", o->request.seed, "Of random values")->capture_default_str();
+    c->callback([=, &outcome] { outcome.code = function(*o); });
+    return c;
+  };
+  CLI::App* s = add("show", "Print the kernel at a stage", show);
+  s->add_option("--stage", o->stage, "syntax, lowered, specialised, simplified, cpp, checked-cpp or asm")
+      ->check(CLI::IsMember({"syntax", "lowered", "specialised", "simplified", "cpp", "checked-cpp", "asm"}))
+      ->capture_default_str();
+  CLI::App* r = add("run", "Run the kernel and print what it wrote", run);
+  r->add_option("--on", o->on, "interpreter (the reference), cpu (compiled) or both, compared")
+      ->check(CLI::IsMember({"interpreter", "cpu", "both"}))
+      ->capture_default_str();
+  r->add_option("--values", o->values, "How many values to print of a tensor")->capture_default_str();
+  r->add_option("--ulps", o->ulps, "How far floats of the two may lie apart")->capture_default_str();
+  r->add_flag("--all", o->all, "Print tensors that are only read too");
+  r->add_flag("--json", o->json, "One JSON object a tensor, all values");
+  add("check", "Run the checked build: accesses out of bounds, reads of unwritten memory, races", check);
+}
+
+}  // namespace passnet::cli
