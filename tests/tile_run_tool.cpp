@@ -1,5 +1,5 @@
 // Runs kernels of pass files on given memory, for the differential test against Triton (differential/tile_triton.py).
-//   tile_run_tool JOBS
+//   tile_run_tool JOBS [FOLDER]      FOLDER: every stage of every kernel is written there
 // JOBS has one JSON object a line:
 //   {"name", "file", "kernel", "grid": [x, y, z], "data": PATH,
 //    "arguments": [{"name", "dtype", "elements"} | {"name", "value", "constexpr"}, ...]}
@@ -126,8 +126,13 @@ void interpret(const Case& c, const Arena& arena) {
   tile::interpret(f, arguments, {c.variant().grid[0], c.variant().grid[1], c.variant().grid[2]}, memory).take();
 }
 
-void run_compiled(const Case& c, const Arena& arena, bool checked) {
-  KernelSource source = build_kernel(c.plan, c.launch, c.variant(), arena.addresses(), checked).take();
+void run_compiled(const Case& c, const Arena& arena, bool checked, const std::string& dump) {
+  tile_cpu::StageDump show;
+  if (!dump.empty())
+    show = [&](std::string_view stage, const std::string& text) {
+      file_write(fmt::format("{}.{}", dump, stage), text).take();
+    };
+  KernelSource source = build_kernel(c.plan, c.launch, c.variant(), arena.addresses(), checked, show).take();
   const auto build = checked ? tile_cpu::Build::checked : tile_cpu::Build::fast;
   const tile_cpu::LoadedKernel kernel = tile_cpu::compile(source.emitted.source, build).take();
   for (const auto& [parameter, buffer] : source.pointers)
@@ -145,7 +150,7 @@ void run_compiled(const Case& c, const Arena& arena, bool checked) {
   if (!held) fail(Code::run, "an assertion of the kernel does not hold");
 }
 
-json run(const json& job) {
+json run(const json& job, const std::string& folder) {
   json answer{{"name", job.at("name")}};
   for (const std::string way : {"interpreted", "compiled", "checked"}) {
     const auto done = guarded([&] {
@@ -155,7 +160,8 @@ json run(const json& job) {
       if (way == "interpreted")
         interpret(c, arena);
       else
-        run_compiled(c, arena, way == "checked");
+        run_compiled(c, arena, way == "checked",
+                     folder.empty() ? folder : folder + "/" + job.at("name").get<std::string>());
       return file_write(data + "." + way, arena.bytes()).take();
     });
     answer[way] = done ? json() : json(error_text(done.error()));
@@ -166,14 +172,14 @@ json run(const json& job) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "usage: tile_run_tool JOBS\n");
+  if (argc != 2 && argc != 3) {
+    fmt::print(stderr, "usage: tile_run_tool JOBS [FOLDER]\n");
     return 2;
   }
   std::ifstream jobs(argv[1]);
   std::string line;
   while (std::getline(jobs, line)) {
-    fmt::print("{}\n", run(json::parse(line)).dump());
+    fmt::print("{}\n", run(json::parse(line), argc > 2 ? argv[2] : "").dump());
     std::fflush(stdout);
   }
   return 0;

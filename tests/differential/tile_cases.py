@@ -56,6 +56,7 @@ class Case:
         self.source = HEAD + source.lstrip("\n")
         self.arguments = arguments
         self.grid = tuple(grid) + (1,) * (3 - len(grid))
+        self.expected = None  # of tile_kernels.py
 
 
 def numpy_type(dtype):

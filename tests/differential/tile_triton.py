@@ -84,6 +84,11 @@ def run_triton(case, path):
     return out, None
 
 
+def expected(case):
+    """The bytes of the buffers as the case says; what it does not name stays as it was."""
+    return [np.asarray(case.expected.get(n, a.values), a.values.dtype) for n, a in case.arguments.items() if isinstance(a, Buffer)]
+
+
 def job(case, file, data):
     arguments = []
     for name, a in case.arguments.items():
@@ -173,7 +178,7 @@ def check(opt):
             with open(file, "w") as f:
                 f.write(case.source)
             cases.append((case, file, data))
-            theirs[name] = run_triton(case, file)
+            theirs[name] = run_triton(case, file) if case.expected is None else (expected(case), None)
             jobs.append(job(case, file, data))
         answers = run_ours(opt.tool, jobs, folder)
         failed = 0
