@@ -124,6 +124,7 @@ class Lowering {
   Operand binary(py::Op op, const Operand& a, const Operand& b);
   Operand unary(py::Op op, const Operand& a);
   Operand compare(py::Op op, const Operand& a, const Operand& b);
+  Operand power(const Operand& a, const Operand& b);
   bool truth(const Operand& v, std::string_view what);
   ValueId condition(const Operand& v, std::string_view what);
 
@@ -229,6 +230,7 @@ class Lowering {
   Operand b_abs(Call& c);
   Operand b_minmax(Call& c);
   Operand b_python_minmax(Call& c);
+  Operand b_python_abs(Call& c);
   Operand b_clamp(Call& c);
   Operand b_where(Call& c);
   Operand b_fma(Call& c);
