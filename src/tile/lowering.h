@@ -158,6 +158,7 @@ class Lowering {
   std::optional<Operand> run(Stmts statements, const Rest* rest);
   std::optional<Operand> resume(const Rest* rest);
   std::optional<Operand> run_returning_if(ValueId condition, const py::Stmt& s, const Rest& rest);
+  [[noreturn]] void refuse_return(const py::Stmt& s);
   void run_if(ValueId condition, const py::Stmt& s);
   void run_for(const py::Stmt& s);
   void run_while(const py::Stmt& s);
@@ -337,8 +338,9 @@ class Lowering {
   std::size_t ops_ = 0;
 };
 
-// Names that a list of statements assigns, inner ones included; `return` anywhere inside.
+// Names that a list of statements assigns, inner ones included; a `return` anywhere inside, or null.
 void assigned_names(std::span<const py::Stmt* const> statements, std::set<std::string_view>& out);
-bool contains_return(std::span<const py::Stmt* const> statements);
+const py::Stmt* first_return(std::span<const py::Stmt* const> statements);
+inline bool contains_return(std::span<const py::Stmt* const> statements) { return first_return(statements) != nullptr; }
 
 }  // namespace passnet::tile
