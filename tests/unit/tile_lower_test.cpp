@@ -210,7 +210,7 @@ TEST(TileLower, teaching_errors) {
   expect_error("tl.static_assert(N == 17, 'size')", "static_assert failed: size");
   expect_error("r = triton.cdiv(n, 4)", "tl.cdiv");
   expect_error("r = abs(v)", "tl.abs");
-  expect_error("for k in range(n):\n    if k > 2:\n        return", "'return' inside a loop");
+  expect_error("for k in range(n):\n    if k > 2:\n        return", "'return' inside a loop", 2);
 }
 
 // A function that calls itself ends.
