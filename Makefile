@@ -32,7 +32,7 @@ test: build ## run the whole suite; ends with 'N passed, N failed'
 	@cd build && ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml
 	@$(PYTHON) tests/summary.py build/ctest.xml
 
-check-all: build ## as test, and every graph of $(SHARED)/passbench against Python torch (an hour)
+check-all: build ## as test, every graph of $(SHARED)/passbench against Python torch, kernels against Triton's interpreter (an hour)
 	@cd build && PASSNET_ALL=1 ctest --output-on-failure -j 1 --test-output-size-passed 1000000 --output-junit ctest.xml
 	@$(PYTHON) tests/summary.py build/ctest.xml
 

@@ -13,7 +13,7 @@ class RandomFunction {
  public:
   explicit RandomFunction(std::uint64_t seed) : random_(seed) {}
 
-  static constexpr std::int64_t kIn = 256, kOut = 4096;  // elements of a buffer
+  static constexpr std::int64_t kIn = 2048, kOut = 16384;  // elements of a buffer
 
   Function make() {
     f_.name = "random";
@@ -116,7 +116,7 @@ class RandomFunction {
   ValueId number(const Type& type, std::int64_t value) { return constant(type, bits_of_integer(type.elem, value)); }
 
   Shape some_shape() {
-    static const Shape kShapes[] = {{}, {}, {4}, {8}, {1, 4}, {4, 1}, {4, 4}, {2, 1, 4}, {1}};
+    static const Shape kShapes[] = {{}, {}, {4}, {8}, {1, 4}, {4, 1}, {4, 4}, {2, 1, 4}, {1}, {64}, {128}, {4, 32}, {32, 2}, {2, 2, 16}};
     return kShapes[pick(static_cast<std::int64_t>(std::size(kShapes)))];
   }
 
@@ -170,7 +170,7 @@ class RandomFunction {
   void store(ValueId v) {
     const Type type = f_.type(v);
     const ValueId base = at(pointer(type.elem, true), number(scalar_type(Elem::i32), slot_));
-    slot_ = (slot_ + type.shape.elements()) % (kOut - 1024);
+    slot_ = (slot_ + type.shape.elements()) % (kOut - 4096);
     Op op;
     op.code = Code::store;
     op.operands = {at(base, positions(type.shape)), v};

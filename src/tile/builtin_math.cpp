@@ -50,6 +50,14 @@ Operand Lowering::b_python_minmax(Call& c) {
   return out;
 }
 
+Operand Lowering::b_python_abs(Call& c) {
+  if (c[0].is_number()) {
+    if (c[0].constant.as_real() >= 0) return unary(O::pos, c[0]);
+    return unary(O::neg, c[0]);
+  }
+  return b_abs(c);
+}
+
 Operand Lowering::b_clamp(Call& c) {
   Operand x = Operand::tensor(promote_bfloat16(tensor_arg(c, 0)));
   Operand low = Operand::tensor(promote_bfloat16(tensor_arg(c, 1)));
@@ -122,6 +130,30 @@ Operand Lowering::b_mul_high(Call& c) {
 }
 
 // ---- compositions
+
+// x ** n of a constant whole number multiplies: integers always (they wrap), floats up to the fourth power. The rest is
+// pow. Halves compute in float32 and round once.
+Operand Lowering::power(const Operand& a, const Operand& b) {
+  constexpr double kMostProducts = 4;
+  auto [x, y] = pair(a, b);
+  const Elem elem = type(x).elem;
+  const double n = b.is_number() ? b.constant.as_real() : std::nan("");
+  const bool whole = n == std::trunc(n);
+  if (!is_float(elem) && !(whole && n >= 0))
+    refuse(fmt::format("'**' of {} and {}", operand_text(a), operand_text(b)),
+           "integers take a constant exponent that is not negative: cast the base with .to(tl.float32)");
+  const ValueId base = is_half(elem) ? cast(x, Elem::f32) : x;
+  if (is_float(elem) && !(whole && std::abs(n) <= kMostProducts))
+    return Operand::tensor(cast(emit2(Code::pow, base, cast(y, type(base).elem)), elem));
+  const ValueId one = is_float(elem) ? real_like(1, base) : integer_like(1, base);
+  ValueId out = kNoValue, square = base;
+  for (auto left = static_cast<std::int64_t>(std::abs(n)); left > 0; left /= 2) {
+    if (left % 2 != 0) out = out == kNoValue ? square : emit2(Code::mul, out, square);
+    if (left > 1) square = emit2(Code::mul, square, square);
+  }
+  if (out == kNoValue) out = one;
+  return Operand::tensor(cast(n < 0 ? emit2(Code::div, one, out) : out, elem));
+}
 
 Operand Lowering::b_cdiv(Call& c) {
   const Operand one = Operand::of(ConstValue::of(std::int64_t{1}));

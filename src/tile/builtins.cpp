@@ -174,6 +174,7 @@ struct BuiltinTable {
       // Python and triton
       {"min", kPython, "*args", &L::b_python_minmax, Code::min},
       {"max", kPython, "*args", &L::b_python_minmax, Code::max},
+      {"abs", kPython, "x", &L::b_python_abs},
       {"float", kPython, "x", &L::b_float},
       {"int", kPython, "x", &L::b_float},
       {"len", kPython, "x", &L::b_len},
@@ -233,8 +234,8 @@ constexpr Hint kHints[] = {
     {"var", "write it out: d = x - tl.sum(x, axis=0) / n, then tl.sum(d * d, axis=0) / n"},
     {"std", "write it out: tl.sqrt(tl.sum(d * d, axis=0) / n)"},
     {"prod", "write tl.reduce(x, 0, multiply), where multiply is a device function that returns a * b"},
-    {"pow", "write x * x, or libdevice.pow(x, y) with from triton.language.extra import libdevice"},
-    {"power", "write x * x, or libdevice.pow(x, y) with from triton.language.extra import libdevice"},
+    {"pow", "write x * x or x ** y, or libdevice.pow(x, y) with from triton.language.extra import libdevice"},
+    {"power", "write x * x or x ** y, or libdevice.pow(x, y) with from triton.language.extra import libdevice"},
     {"square", "write x * x"},
     {"relu", "write tl.maximum(x, 0.0)"},
     {"silu", "write x * tl.sigmoid(x)"},

@@ -269,7 +269,8 @@ class Interpreter {
         const Bits next = x[first + j * step];
         if (!position) {
           best = scalar_binary(code, elem, best, next);
-        } else if (scalar_compare(code, elem, next, best)) {
+        } else if (scalar_compare(code, elem, next, best) ||
+                   (scalar_compare(Code::ne, elem, best, best) && scalar_compare(Code::eq, elem, next, next))) {
           best = next;
           where = j;
         }

@@ -123,9 +123,12 @@ Operand Lowering::eval_call(const py::Expr& e) {
       if (callee.text.starts_with("math.")) return call_math(std::string_view(callee.text).substr(5), arguments());
       if (callee.text == "builtins.range" || t.name == "range" || t.name == "static_range")
         refuse("a range is only for loops", "write for i in range(...)");
-      std::string note{builtin_hint(t.name)};
-      if (callee.text.starts_with("torch"))
-        note = "kernels compute with triton.language only: tl." + std::string(t.name.substr(t.name.rfind('.') + 1));
+      const std::string_view last = t.name.substr(t.name.rfind('.') + 1);
+      std::string note{builtin_hint(last)};
+      if (note.empty() && find_builtin(last, kTl) != nullptr) note = fmt::format("write tl.{}", last);
+      if (note.empty() && find_builtin(last, kLib) != nullptr)
+        note = fmt::format("write libdevice.{}, with from triton.language.extra import libdevice", last);
+      if (note.empty()) note = "kernels compute with triton.language only";
       refuse(fmt::format("a kernel cannot call {}", callee.text), note);
     }
     case OK::lost: refuse(callee.text);
@@ -156,7 +159,9 @@ Operand Lowering::call_builtin(const Builtin& row, std::string name, std::vector
     }
   }
   if (next < args.size())
-    refuse(fmt::format("{} takes {} arguments, not {}", call.name, items.size(), args.size()), signature());
+    refuse(fmt::format("{} takes {} argument{}, not {}", call.name, items.size(), items.size() == 1 ? "" : "s",
+                       args.size()),
+           signature());
   for (auto& [key, value] : kwargs) {
     const auto at =
         std::find_if(items.begin(), items.end(), [&k = key](const SignatureItem& i) { return i.name == k; });
@@ -235,9 +240,10 @@ Operand Lowering::call_function(const Operand& f, std::vector<Operand> args, Key
   try {
     returned = run(def.body, nullptr);
   } catch (Failure& failure) {
-    if (failure.error.notes.size() < 6)
-      failure.error.notes.push_back(
-          fmt::format("in a call of {} from {}:{}:{}", def.name, caller->file->file(), place.line, place.column));
+    std::string note =
+        fmt::format("in a call of {} from {}:{}:{}", def.name, caller->file->file(), place.line, place.column);
+    auto& notes = failure.error.notes;
+    if (notes.size() < 6 && (notes.empty() || notes.back() != note)) notes.push_back(std::move(note));
     throw;
   }
   frame_ = caller;

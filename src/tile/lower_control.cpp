@@ -1,6 +1,7 @@
 // Control flow: if, for, while, return. A constant condition compiles one arm only; static_range unrolls; the rest
 // become the IR's structured ops, whose results are the names that change.
 #include <algorithm>
+#include <array>
 
 #include "tile/lowering.h"
 
@@ -31,14 +32,22 @@ void assigned_names(std::span<const py::Stmt* const> statements, std::set<std::s
   }
 }
 
-bool contains_return(std::span<const py::Stmt* const> statements) {
-  return std::any_of(statements.begin(), statements.end(), [](const py::Stmt* s) {
-    return s->kind == K::return_ ||
-           (s->kind != K::function && (contains_return(s->body) || contains_return(s->orelse)));
-  });
+const py::Stmt* first_return(std::span<const py::Stmt* const> statements) {
+  for (const py::Stmt* s : statements) {
+    if (s->kind == K::return_) return s;
+    if (s->kind == K::function) continue;
+    for (const auto& inner : {s->body, s->orelse})
+      if (const py::Stmt* found = first_return(inner)) return found;
+  }
+  return nullptr;
 }
 
 // ---- lists of statements
+
+void Lowering::refuse_return(const py::Stmt& s) {
+  const At at(*this, s.place);
+  refuse("'return' inside a loop", "put the rest of the body under an if; a loop runs to its end");
+}
 
 std::optional<Operand> Lowering::resume(const Rest* rest) {
   if (rest == nullptr) return std::nullopt;
@@ -73,10 +82,13 @@ std::optional<Operand> Lowering::run(Stmts statements, const Rest* rest) {
         call_builtin(*find_builtin("device_assert", kTl), "assert", std::move(args), {});
         break;
       }
-      case K::return_:
-        if (loops_ > 0)
-          refuse("'return' inside a loop", "put the rest of the body under an if; a loop runs to its end");
-        return s.value == nullptr ? Operand{} : eval(*s.value);
+      case K::return_: {
+        if (loops_ > 0) refuse_return(s);
+        Operand value = s.value == nullptr ? Operand{} : eval(*s.value);
+        if (frame_->kernel && !value.is_none())
+          refuse(fmt::format("kernel {} returns a value", kernel_.name), "a kernel gives its results with tl.store");
+        return value;
+      }
       case K::if_: {
         const Operand test = eval(*s.value);
         if (!test.is_tensor()) {
@@ -90,8 +102,7 @@ std::optional<Operand> Lowering::run(Stmts statements, const Rest* rest) {
           run_if(c, s);
           break;
         }
-        if (loops_ > 0)
-          refuse("'return' inside a loop", "put the rest of the body under an if; a loop runs to its end");
+        if (loops_ > 0) refuse_return(*first_return(std::array{&s}));
         return run_returning_if(c, s, tail);
       }
       case K::for_: {
@@ -100,8 +111,7 @@ std::optional<Operand> Lowering::run(Stmts statements, const Rest* rest) {
           break;
         }
         const Range range = loop_range(s);
-        if (!range.is_static)
-          refuse("'return' inside a loop", "put the rest of the body under an if; a loop runs to its end");
+        if (!range.is_static) refuse_return(*first_return(s.body));
         const Unroll u = unroll(s, range);
         const Rest loop{{}, &u, &tail};
         return resume(&loop);

@@ -406,10 +406,7 @@ Operand Lowering::binary(O op, const Operand& a, const Operand& b) {
         if (o == op) return Operand::tensor(emit2(code, x, y));
       break;
     }
-    case O::pow:
-      refuse("'**' of a value computed when the kernel runs",
-             "write x * x, tl.exp2(y * tl.log2(x)), or libdevice.pow(x, y) with from triton.language.extra import "
-             "libdevice");
+    case O::pow: return power(a, b);
     case O::mat_mul: refuse("'@' in a kernel", "write tl.dot(a, b)");
     default: break;
   }

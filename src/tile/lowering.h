@@ -124,6 +124,7 @@ class Lowering {
   Operand binary(py::Op op, const Operand& a, const Operand& b);
   Operand unary(py::Op op, const Operand& a);
   Operand compare(py::Op op, const Operand& a, const Operand& b);
+  Operand power(const Operand& a, const Operand& b);
   bool truth(const Operand& v, std::string_view what);
   ValueId condition(const Operand& v, std::string_view what);
 
@@ -157,6 +158,7 @@ class Lowering {
   std::optional<Operand> run(Stmts statements, const Rest* rest);
   std::optional<Operand> resume(const Rest* rest);
   std::optional<Operand> run_returning_if(ValueId condition, const py::Stmt& s, const Rest& rest);
+  [[noreturn]] void refuse_return(const py::Stmt& s);
   void run_if(ValueId condition, const py::Stmt& s);
   void run_for(const py::Stmt& s);
   void run_while(const py::Stmt& s);
@@ -229,6 +231,7 @@ class Lowering {
   Operand b_abs(Call& c);
   Operand b_minmax(Call& c);
   Operand b_python_minmax(Call& c);
+  Operand b_python_abs(Call& c);
   Operand b_clamp(Call& c);
   Operand b_where(Call& c);
   Operand b_fma(Call& c);
@@ -335,8 +338,9 @@ class Lowering {
   std::size_t ops_ = 0;
 };
 
-// Names that a list of statements assigns, inner ones included; `return` anywhere inside.
+// Names that a list of statements assigns, inner ones included; a `return` anywhere inside, or null.
 void assigned_names(std::span<const py::Stmt* const> statements, std::set<std::string_view>& out);
-bool contains_return(std::span<const py::Stmt* const> statements);
+const py::Stmt* first_return(std::span<const py::Stmt* const> statements);
+inline bool contains_return(std::span<const py::Stmt* const> statements) { return first_return(statements) != nullptr; }
 
 }  // namespace passnet::tile

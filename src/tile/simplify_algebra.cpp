@@ -74,7 +74,7 @@ constexpr Law kLaws[] = {
     {"min(min(x, C), D)", "min(x, min(C, D))", kInts},
     {"max(max(x, C), D)", "max(x, max(C, D))", kInts},
     {"abs(abs(x))", "abs(x)", kNumbers},
-    {"abs(neg(x))", "abs(x)", kNumbers},
+    {"abs(neg(x))", "abs(x)", kSigned | kFloats},
     {"eq(x, x)", "1", kExact},                               // not floats: NaN
     {"le(x, x)", "1", kExact},
     {"ge(x, x)", "1", kExact},

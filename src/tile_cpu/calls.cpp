@@ -90,17 +90,33 @@ void Emitter::emit_call(const Op& op) {
     const std::size_t r = shape.rank;
     const std::int64_t m = shape[r - 2], k = shape[r - 1], n = type(op.result()).shape[r - 1];
     const std::int64_t batch = r == 3 ? shape[0] : 1;
-    const std::string &a = array(op.operands[0]).name, &b = array(op.operands[1]).name, &c = array(op.result()).name;
-    line(fmt::format("for (i64 b = 0; b < {}; ++b) dot<{}, {}, {}>({} + b * {}, {} + b * {}, {} + b * {});", batch, m, n, k, a, m * k, b, k * n, c, m * n));
+    open();
+    std::string operands[2];
+    std::int64_t rows[2] = {k, n};
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (const auto stride = row_stride(op.operands[i])) {
+        Index first;
+        first.fill(kFixed);
+        const Address at = address(def(op.operands[i])->operands[0], first, Mode::zero);
+        operands[i] = fmt::format("{} + ({})", at.base, sum_terms(at, Mode::zero).text);
+        rows[i] = *stride;
+      } else {
+        operands[i] = array(op.operands[i]).name;
+      }
+    }
+    const std::string c = array(op.result()).name;
+    for (std::int64_t p = 0; p < batch; ++p)
+      code(fmt::format("dot<{}, {}, {}>({} + {}, {}, {} + {}, {}, {} + {});", m, n, k, operands[0], p * m * k, rows[0], operands[1], p * k * n, rows[1], c, p * m * n));
+    close("{");
     return;
   }
   if (op.code == Code::reshape) return;
   std::int64_t outer = 1, inner = 1;
   for (int d = 0; d < shape.rank; ++d) (d < op.axis ? outer : inner) *= d == op.axis ? 1 : shape[static_cast<std::size_t>(d)];
   const std::int64_t size = shape[static_cast<std::size_t>(op.axis)];
-  const std::string& from = array(op.operands[0]).name;
+  const std::string from = array(op.operands[0]).name;
   if (op.code == Code::scan) {
-    const std::string& to = array(op.result()).name;
+    const std::string to = array(op.result()).name;
     line(fmt::format("for (i64 o = 0; o < {}; ++o)", outer));
     line(fmt::format("  for (i64 k = 0; k < {}; ++k)", inner));
     line(fmt::format("    for (i64 j = 0; j < {0}; ++j) {{ const i64 at = (o * {0} + {1}) * {2} + k, before = at {3} {2};", size, op.reverse ? fmt::format("({} - j)", size - 1) : "j", inner, op.reverse ? "+" : "-"));

@@ -216,6 +216,12 @@ Ref Emitter::eval_op(const Op& op, ValueId v, const Index& index, Mode mode) {
     const Elem e = value_elem(t);
     return put(v, e, fmt::format("({} ? {} : {})", refs[0].text, lanes_of(refs[1], e).text, lanes_of(refs[2], e).text), level, true);
   }
+  if (op.code == Code::div && t.elem == Elem::f32 && refs[0].lanes && !refs[1].lanes) {
+    const int at = std::max(refs[1].level, 1);
+    const std::string divisor = fresh("divisor");
+    levels_[static_cast<std::size_t>(at)].code += fmt::format("{}const Divisor {} = divisor({});\n", std::string(static_cast<std::size_t>(at) * 2 + 2, ' '), divisor, refs[1].text);
+    return put(v, Elem::f32, fmt::format("div_by({}, {})", refs[0].text, divisor), level, true);
+  }
   std::vector<OperandText> texts;
   for (std::size_t i = 0; i < refs.size(); ++i) {
     const ValueId o = op.operands[i];

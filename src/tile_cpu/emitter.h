@@ -139,6 +139,7 @@ class Emitter {
   void visit(Root& root, ValueId v, const Index& index);
   bool must_keep(const Op& op, std::span<const Op> run) const;
   bool overwritten(const Op& load) const;
+  std::optional<std::int64_t> row_stride(ValueId v);
   double cost_of(ValueId v) const;
   bool costly(ValueId v) const;
   std::vector<Group> group(std::vector<Root> roots);

@@ -109,6 +109,9 @@ void Emitter::publish(const Group& group) {
 
 void Emitter::emit_groups(std::vector<Group>& groups) {
   groups_ = &groups;
+  for (const Group& g : groups)  // an array is read only after the nest that fills it
+    for (const Root& r : g.roots)
+      if (r.publish) home(r.value) = {};
   const auto scalars = [&](const Group& g) {
     for (const Root& r : g.after) emit_scalar(*r.op);
   };

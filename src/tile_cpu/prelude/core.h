@@ -106,6 +106,16 @@ INLINE vf32 least(vf32 acc, vf32 x) { return __builtin_ia32_minps256(x, acc); }
 INLINE vf32 most(vf32 acc, vf32 x) { return x > acc ? x : acc; }
 INLINE vf32 least(vf32 acc, vf32 x) { return x < acc ? x : acc; }
 #endif
+// x between lo and hi; a NaN stays.
+INLINE vf32 within(vf32 x, f32 lo, f32 hi) {
+#if L == 16 && !defined(__clang__)
+  return __builtin_ia32_minps512_mask(all(hi), __builtin_ia32_maxps512_mask(all(lo), x, vf32{}, (u16)-1, 4), vf32{}, (u16)-1, 4);
+#elif L == 8 && !defined(__clang__)
+  return __builtin_ia32_minps256(all(hi), __builtin_ia32_maxps256(all(lo), x));
+#else
+  return x < lo ? all(lo) : x > hi ? all(hi) : x;
+#endif
+}
 template <class V> INLINE V most(V acc, V x) { return max_(x, acc); }
 template <class V> INLINE V least(V acc, V x) { return min_(x, acc); }
 #define MINMAX_NAN(T) \

@@ -49,3 +49,15 @@ INLINE vu16 f16_down(vf32 x) {
 }
 #endif
 INLINE vf32 f16_round(vf32 x) { return f16_up(f16_down(x)); }
+// f64 to f32 with the last bit set where it is inexact: rounding that to 16 bits rounds once.
+INLINE f32 odd_(f64 x) {
+  const f32 y = (f32)x;
+  if ((f64)y == x || x != x) return y;
+  return real((bits(y) - (i32)(abs_((f64)y) > abs_(x))) | 1);
+}
+INLINE vf32 odd_(vf64 x) {
+  const vf32 y = TO(vf32, x);
+  const vf64 back = TO(vf64, y);
+  const vi32 same = TO(vi32, (back == x) | (x != x)), above = TO(vi32, abs_(back) > abs_(x));
+  return pick(same, y, real((bits(y) + above) | 1));
+}

@@ -4,30 +4,28 @@ template <class... C>
 INLINE vf32 poly(vf32 x, f32 c, C... rest) {  // c + rest[0] x + ...
   return fma_(poly(x, rest...), x, all(c));
 }
-INLINE vf32 scale2(vf32 x, vi32 n) {  // x 2^n, also where 2^n alone would leave the range
+INLINE vf32 scale2(vf32 x, vf32 n, vi32 whole) {  // x 2^n, also where 2^n alone would leave the range
 #if L == 16 && !defined(__clang__)
-  return __builtin_ia32_scalefps512_mask(x, TO(vf32, n), vf32{}, (u16)-1, 4);
+  return __builtin_ia32_scalefps512_mask(x, n, vf32{}, (u16)-1, 4);
 #else
-  const vi32 half = n >> 1;
-  return x * real((half + 127) << 23) * real((n - half + 127) << 23);
+  const vi32 half = whole >> 1;
+  return x * real((half + 127) << 23) * real((whole - half + 127) << 23);
 #endif
 }
-INLINE vf32 exp_reduced(vf32 r, vi32 n) {
+INLINE vf32 exp_reduced(vf32 r, vf32 n, vi32 whole) {
   const vf32 p = poly(r, 0.5f, 0.16666667f, 0.041666270f, 0.0083332658f, 0.0013946117f, 0.00019917874f);
-  return scale2(fma_(p, r * r, r) + 1.0f, n);
+  return scale2(fma_(p, r * r, r) + 1.0f, n, whole);
 }
 INLINE vf32 exp_(vf32 x) {
-  const vf32 c = least(all(89.0f), most(all(-104.0f), x));
+  const vf32 c = within(x, -104.0f, 89.0f);
   const vf32 t = fma_(c, all(1.44269504f), all(12582912.0f)), n = t - 12582912.0f;
   const vf32 r = fma_(n, all(2.12194440e-4f), fma_(n, all(-0.693359375f), c));
-  const vf32 y = exp_reduced(r, bits(t) - 0x4b400000);
-  return x != x ? x : y;
+  return exp_reduced(r, n, bits(t) - 0x4b400000);
 }
 INLINE vf32 exp2_(vf32 x) {
-  const vf32 c = least(all(129.0f), most(all(-151.0f), x));
-  const vf32 t = c + 12582912.0f, r = c - (t - 12582912.0f);
-  const vf32 y = exp_reduced(r * 0.693147181f, bits(t) - 0x4b400000);
-  return x != x ? x : y;
+  const vf32 c = within(x, -151.0f, 129.0f);
+  const vf32 t = c + 12582912.0f, n = t - 12582912.0f;
+  return exp_reduced((c - n) * 0.693147181f, n, bits(t) - 0x4b400000);
 }
 // x = m 2^e with m near 1; log(m) = (m - 1) + tail
 INLINE vf32 log_split(vf32 x, vf32& e, vf32& tail) {
@@ -76,16 +74,15 @@ INLINE vf32 tanh_(vf32 x) {
   const vf32 a = abs_(x), t = x * x;
   const vf32 small = fma_(poly(t, -0.33333278f, 0.13331328f, -0.053729229f, 0.020601999f, -0.0056607807f) * t, x, x);
   const vf32 large = 1.0f - 2.0f / (exp_(a + a) + 1.0f);
-  const vf32 r = a < 0.625f ? small : real(bits(large) | (bits(x) & (i32)0x80000000));
-  return x != x ? x : r;
+  return a < 0.625f ? small : real(bits(large) | (bits(x) & (i32)0x80000000));
 }
 INLINE vf32 erf_(vf32 x) {
   const vf32 a = abs_(x), t = x * x;
   const vf32 small = fma_(x, poly(t, 0.12837911f, -0.37612626f, 0.11283585f, -0.026853811f, 0.0051883277f, -0.00080101925f, 7.8538578e-5f), x);
-  const vf32 c = least(all(4.0f), a);
+  const vf32 c = within(a, 0.0f, 4.0f);
   const vf32 q = poly(c, -0.00018803818f, 1.12957847f, 0.63321990f, 0.10841856f, -0.025208248f, 0.0042045591f, -0.00044133590f, 2.1686814e-5f);
   const vf32 large = real(bits(1.0f - exp_(-q)) | (bits(x) & (i32)0x80000000));
-  return x != x ? x : a < 1.0f ? small : large;
+  return a < 1.0f ? small : large;
 }
 // pi/2 in three parts; beyond 8192 the lanes go to the library.
 INLINE vf32 sin_quadrant(vf32 x, i32 shift, f32 (*exact)(f32)) {
@@ -160,3 +157,19 @@ LANEWISE(tan) LANEWISE(tanh) LANEWISE(erf) LANEWISE(floor) LANEWISE(ceil) LANEWI
 INLINE vf64 pow_(vf64 x, vf64 y) { vf64 r; LANES(r, pow_(x[l], y[l])); return r; }
 INLINE vf64 atan2_(vf64 x, vf64 y) { vf64 r; LANES(r, atan2_(x[l], y[l])); return r; }
 INLINE vf64 rem_(vf64 x, vf64 y) { vf64 r; LANES(r, rem_(x[l], y[l])); return r; }
+// Division by one number, of the same bits as a / b: with the rounded reciprocal, one correction by the exact remainder gives
+// the rounded quotient (Markstein), where nothing leaves the range and b's mantissa is not all ones.
+struct Divisor {
+  f32 b, r;
+  bool fast;
+};
+INLINE Divisor divisor(f32 b) {
+  const i32 m = bits(b), e = m >> 23 & 255;
+  return {b, 1.0f / b, e > 67 && e < 187 && (m & 0x7fffff) != 0x7fffff};
+}
+INLINE vf32 div_by(vf32 a, Divisor d) {
+  const vi32 usual = (vu32)(bits(a) & 0x7fffffff) - (68u << 23) < (118u << 23);
+  if (__builtin_expect(!d.fast || !every(usual), 0)) return a / d.b;
+  const vf32 q = a * d.r;
+  return fma_(fma_(-q, all(d.b), a), all(d.r), q);
+}

@@ -101,6 +101,12 @@ INLINE void st_mask(void* p, typename E::V x, vi32 m, i32 n) {
 template <class E, bool Full>
 INLINE typename E::V ld_step(const void* p, i64 step, i32 n) {
   typename E::R r{};
+#if L == 16 && !defined(__clang__)
+  if constexpr (Full && sizeof(typename E::S) == 4) {
+    if (step * 16 <= 0x7fffffff && step * 16 >= -0x7fffffff)
+      return E::up((typename E::R)__builtin_ia32_gathersiv16sf(vf32{}, p, iota() * (i32)step, (u16)-1, 4));
+  }
+#endif
   if (Full)
     for (int l = 0; l < L; ++l) r[l] = ((const typename E::S*)p)[l * step];
   else

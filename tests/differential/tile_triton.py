@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Kernels against Triton's own interpreter: the same kernels on the same memory, by Triton and by us (interpreted, compiled, checked build).
+
+    tile_triton.py TOOL [NAME ...] [--count N] [--start N] [--keep FOLDER]
+
+TOOL is tile_run_tool. NAME: a case of tile_kernels.py or a generated one, FAMILY-SEED, as a failure prints it. Without names: every case of
+tile_kernels.py and N generated ones, and only where PASSNET_ALL=1 is set (make check-all): Triton is large, and is installed into
+.venv-triton on first use. Integers, and floats that IEEE fixes, must have the same bits (NaN is NaN); the rest within the case's
+tolerance. Ends with `N passed, N failed` (`, N skipped`).
+"""
+import argparse, importlib.util, json, os, site, subprocess, sys, tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+TRITON = "3.7.1"  # what goes with the torch of tools/setup
+
+# Where Triton's interpreter differs from Triton on a GPU, or leaves open what we fix. Generated kernels stay clear of these, cases of
+# tile_kernels.py are written around them.
+QUIRKS = [
+    ("float32 to bfloat16", "truncates instead of rounding to nearest even; bfloat16 is loaded, and widened, only"),
+    ("tl.dot of bfloat16", "multiplies the raw bits"),
+    ("arithmetic in bfloat16", "computes with the raw bits as integers"),
+    ("minimum, maximum, clamp, tl.max, tl.min with NaN", "numpy's minimum propagates NaN, a GPU's and ours give the other operand"),
+    ("minimum, maximum of -0 and 0", "either is right"),
+    ("tl.fma", "rounds twice; a GPU and we round once"),
+    ("a float argument", "is a Python number, so x_fp16 * scale stays float16; on a GPU and here it is a float32 value"),
+    ("a loop's variable, runtime bounds", "is a Python number: i / 2, i // 2 of a negative i are Python's, and int8 + i stays int8"),
+    ("a float cast to an integer that does not have it", "undefined in numpy; a GPU and we saturate"),
+    ("shifts by the width or more, division by 0", "numpy's result; undefined on a GPU"),
+    ("tl.sum of int32 to a scalar that does not fit", "fails: numpy sums in 64 bits; a GPU and we wrap"),
+    ("a bool argument", "fails: it is kept as an int32"),
+    ("tl.flip without dim", "fails; the last one is meant"),
+    ("tl.sum of floats", "numpy adds pairwise; the order is open"),
+    ("libdevice, inline assembly, tl.rand's device parts", "not there: libdevice calls fail"),
+    ("~x of an unsigned x", "fails: numpy has no -1 of that type"),
+    ("autotuned kernels", "need a GPU's driver"),
+    ("types that change in a loop, undefined names in an arm not taken", "Python runs them; on a GPU and here they are errors"),
+]
+
+
+def with_triton():
+    """The interpreter that has Triton; makes its environment where it is missing. None: it cannot be had."""
+    python = os.path.join(ROOT, ".venv-triton", "bin", "python")
+    stamp = os.path.join(ROOT, ".venv-triton", f".triton-{TRITON}")
+    if os.path.exists(stamp):
+        return python
+    print(f"installing triton {TRITON} into .venv-triton (652 MB)", flush=True)
+    try:
+        subprocess.run([sys.executable, "-m", "venv", os.path.join(ROOT, ".venv-triton")], check=True)
+        folder = subprocess.run([python, "-c", "import site; print(site.getsitepackages()[0])"], check=True, capture_output=True, text=True).stdout.strip()
+        with open(os.path.join(folder, "torch.pth"), "w") as f:  # torch and numpy come from the environment that runs this
+            f.write("\n".join(site.getsitepackages()) + "\n")
+        subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", f"triton=={TRITON}"], check=True)
+        subprocess.run([python, "-c", "import torch, triton"], check=True)
+    except (OSError, subprocess.CalledProcessError) as e:
+        print(f"triton {TRITON} cannot be installed here: {e}")
+        return None
+    open(stamp, "w").close()
+    return python
+
+
+def run_triton(case, path):
+    """The bytes of the buffers after Triton ran the kernel, or its error."""
+    import torch
+
+    spec = importlib.util.spec_from_file_location(os.path.basename(path)[:-3], path)
+    module = importlib.util.module_from_spec(spec)
+    arguments = {}
+    try:
+        spec.loader.exec_module(module)
+        for name, a in case.arguments.items():
+            if isinstance(a, Buffer):
+                t = torch.from_numpy(a.values.copy())
+                a = t.view(torch.bfloat16) if a.dtype == "bfloat16" else t
+            elif isinstance(a, tuple):
+                a = getattr(module.tl, a[1][16:]) if str(a[1]).startswith("triton.language.") else a[1]
+            arguments[name] = a
+        getattr(module, case.kernel)[case.grid](**arguments)
+    except Exception as e:
+        cause = e.__cause__ or e
+        return None, f"{type(cause).__name__}: {cause}"
+    out = []
+    for a in arguments.values():
+        if hasattr(a, "data_ptr"):
+            out.append((a.view(torch.int16) if a.dtype == torch.bfloat16 else a).numpy())
+    return out, None
+
+
+def expected(case):
+    """The bytes of the buffers as the case says; what it does not name stays as it was."""
+    return [np.asarray(case.expected.get(n, a.values), a.values.dtype) for n, a in case.arguments.items() if isinstance(a, Buffer)]
+
+
+def job(case, file, data):
+    arguments = []
+    for name, a in case.arguments.items():
+        if isinstance(a, Buffer):
+            arguments.append({"name": name, "dtype": {"int1": "bool"}.get(a.dtype, a.dtype), "elements": int(a.values.size)})
+        elif isinstance(a, tuple):
+            arguments.append({"name": name, "value": a[1], "constexpr": True})
+        else:
+            arguments.append({"name": name, "value": a})
+    with open(data, "wb") as f:
+        for a in case.arguments.values():
+            if isinstance(a, Buffer):
+                f.write(a.values.tobytes())
+    return {"name": case.name, "file": file, "kernel": case.kernel, "grid": case.grid, "data": data, "arguments": arguments}
+
+
+def run_ours(tool, jobs, folder):
+    """The tool's answers by name. A crash is the answer of the case it happened in; the rest goes on."""
+    answers = {}
+    while jobs:
+        path = os.path.join(folder, "jobs.jsonl")
+        with open(path, "w") as f:
+            f.writelines(json.dumps(j) + "\n" for j in jobs)
+        ran = subprocess.run([tool, path], stdout=subprocess.PIPE, text=True)
+        lines = [json.loads(line) for line in ran.stdout.splitlines()]
+        answers.update({a["name"]: a for a in lines})
+        jobs = jobs[len(lines):]
+        if jobs:
+            answers[jobs[0]["name"]] = {way: f"crashed, exit {ran.returncode}" for way in WAYS}
+            jobs = jobs[1:]
+    return answers
+
+
+WAYS = ("interpreted", "compiled", "checked")
+
+
+def difference(case, name, theirs, ours):
+    """The first difference of a buffer as text, or None."""
+    ours = np.frombuffer(ours, theirs.dtype)
+    theirs = theirs.reshape(-1)
+    if theirs.tobytes() == ours.tobytes():
+        return None
+    wrong = theirs != ours
+    if theirs.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            wrong = (theirs.view(f"u{theirs.itemsize}") != ours.view(f"u{ours.itemsize}")) & ~(np.isnan(theirs) & np.isnan(ours))
+            if case.ulps or case.atol:
+                atol = case.atol * (2.0**-29 if theirs.itemsize == 8 else 1)
+                near = np.abs(theirs - ours) <= case.ulps * np.spacing(np.abs(theirs)) + atol
+                wrong &= ~near
+    if not wrong.any():
+        return None
+    i = int(np.flatnonzero(wrong)[0])
+    return f"{name}[{i}]: Triton {theirs[i]!r}, we {ours[i]!r} ({int(wrong.sum())} of {wrong.size} differ)"
+
+
+def compare(case, theirs, folder_data, answer):
+    problems = []
+    for way in WAYS:
+        if answer.get(way):
+            problems.append(f"{way}: {answer[way]}")
+            continue
+        with open(f"{folder_data}.{way}", "rb") as f:
+            data = f.read()
+        at, buffers = 0, [(n, a) for n, a in case.arguments.items() if isinstance(a, Buffer)]
+        for (name, a), reference in zip(buffers, theirs):
+            size = a.values.nbytes
+            d = difference(case, name, reference, data[at:at + size])
+            at += size
+            if d:
+                problems.append(f"{way}: {d}")
+                break
+    return problems
+
+
+def check(opt):
+    cases = []
+    written = {c.name: c for c in tile_kernels.CASES}
+    names = opt.names or [*written, *tile_cases.names(opt.count, opt.start)]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = opt.keep or temporary
+        os.makedirs(folder, exist_ok=True)
+        jobs, theirs = [], {}
+        for number, name in enumerate(names):
+            case = written[name] if name in written else tile_cases.generate(name)
+            file, data = os.path.join(folder, f"case_{number}.py"), os.path.join(folder, f"case_{number}.data")
+            with open(file, "w") as f:
+                f.write(case.source)
+            cases.append((case, file, data))
+            theirs[name] = run_triton(case, file) if case.expected is None else (expected(case), None)
+            jobs.append(job(case, file, data))
+        answers = run_ours(opt.tool, jobs, folder)
+        failed = 0
+        for case, file, data in cases:
+            reference, error = theirs[case.name]
+            problems = [f"Triton: {error}"] if error else compare(case, reference, data, answers[case.name])
+            if not problems:
+                continue
+            failed += 1
+            print(f"{case.name}:")
+            for p in problems:
+                print("  " + p.strip().replace("\n", "\n  "))
+            if failed <= 5:
+                print("  " + case.source[len(tile_cases.HEAD):].rstrip().replace("\n", "\n  "))
+    print(f"{len(cases) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("tool")
+    p.add_argument("names", nargs="*")
+    p.add_argument("--count", type=int, default=600)
+    p.add_argument("--start", type=int, default=0)
+    p.add_argument("--keep", help="leave kernels and memory there")
+    opt = p.parse_args()
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        return check(opt)
+    if not opt.names and not os.environ.get("PASSNET_ALL"):
+        print("kernels against Triton's interpreter: run by make check-all (PASSNET_ALL=1), since Triton takes 652 MB")
+        print("0 passed, 0 failed, 1 skipped")
+        return 0
+    python = with_triton()
+    if python is None:
+        print("0 passed, 0 failed, 1 skipped")
+        return 0
+    return subprocess.run([python, "-W", "ignore", os.path.abspath(__file__)] + sys.argv[1:], env={**os.environ, "TRITON_INTERPRET": "1"}).returncode
+
+
+if __name__ == "__main__":
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        import numpy as np
+
+        sys.path.insert(0, HERE)
+        import tile_cases, tile_kernels
+        from tile_cases import Buffer
+    sys.exit(main())

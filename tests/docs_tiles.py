@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""The tables of docs/tiles.md that the code decides: builtins of kernels, ops of tile IR.
+
+    docs_tiles.py            compares them with src/tile/builtins.cpp and src/tile/ir.h
+    docs_tiles.py --write    writes them into the document
+
+A table stands between `<!-- NAME: tests/docs_tiles.py -->` and `<!-- end -->`. Ends with `N passed, N failed`.
+"""
+import os, re, sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+HOMES = [("kTl", "`tl`"), ("kMath", "`tl.math`"), ("kLib", "`libdevice`"), ("kMethod", "method"), ("kPython", "Python"), ("kTriton", "`triton`")]
+
+
+def read(path):
+    return open(os.path.join(ROOT, path), encoding="utf-8").read()
+
+
+def cell(text):
+    return text.replace("|", "\\|")
+
+
+def builtins():
+    """Rows of BuiltinTable under the comments that head them; functions of one home and signature share a line."""
+    text = read("src/tile/builtins.cpp")
+    rows = text[text.index("kRows[] = {") : text.index("\n  };\n};")]
+    rows = re.sub(r'"\s*\n\s*"', "", rows)  # strings in parts
+    lines, count = ["| function | where | arguments |", "|---|---|---|"], 0
+    groups = {}
+    for heading, name, homes, signature in re.findall(r'// ([^\n]+)|\{"(\w+)", ([\w| ]+), "([^"]*)"', re.sub(r",\s*\n\s+", ", ", rows)):
+        if heading:
+            groups.clear()
+            lines.append(f"| **{heading}** | | |")
+            continue
+        count += 1
+        where = ", ".join(word for key, word in HOMES if key in homes.split(" | "))
+        at = groups.get((where, signature))
+        if at is None:
+            groups[where, signature] = len(lines)
+            lines.append(f"| `{name}` | {where} | {cell(signature) or 'none'} |")
+        else:
+            lines[at] = lines[at].replace(" | ", f", `{name}` | ", 1)
+    return lines, count, len(re.findall(r"&L::b_", rows))
+
+
+def ops():
+    text = read("src/tile/ir.h")
+    rows = text[text.index("kOps[] = {") : text.index("static_assert([] {")]
+    lines, count = ["| op | class | law |", "|---|---|---|"], 0
+    for name, kind, law in re.findall(r'\{Code::\w+, "(\w+)", OpClass::(\w+), "([^"]*)"\}', rows):
+        count += 1
+        last = lines[-1].split(" | ")
+        if not law and last[1] == kind != "unary":  # as the row before
+            lines[-1] = " | ".join([last[0] + f", `{name}`", *last[1:]])
+        else:
+            lines.append(f"| `{name}` | {kind} | {cell(law)} |")
+    return lines, count, len(re.findall(r"\{Code::", rows))
+
+
+def main():
+    path = os.path.join(ROOT, "docs", "tiles.md")
+    text, passed, failed = read("docs/tiles.md"), 0, 0
+    for name, table in (("builtins", builtins()), ("ops", ops())):
+        lines, count, rows = table
+        place = re.compile(rf"(<!-- {name}: tests/docs_tiles.py -->\n).*?(<!-- end -->\n)", re.S)
+        found = place.search(text)
+        want = "\n".join(lines) + "\n"
+        if count != rows or not found:
+            failed += 1
+            print(f"FAILED {name}: " + (f"{rows} rows in the code, {count} were read" if found else "no place for it in docs/tiles.md"))
+        elif "--write" in sys.argv:
+            text = place.sub(lambda m: m[1] + want + m[2], text)
+            passed += 1
+        elif found[0] != found[1] + want + found[2]:
+            failed += 1
+            print(f"FAILED {name}: docs/tiles.md differs from the code; run tests/docs_tiles.py --write")
+        else:
+            passed += 1
+    if "--write" in sys.argv:
+        open(path, "w", encoding="utf-8").write(text)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

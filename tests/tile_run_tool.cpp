@@ -1,0 +1,186 @@
+// Runs kernels of pass files on given memory, for the differential test against Triton (differential/tile_triton.py).
+//   tile_run_tool JOBS [FOLDER]      FOLDER: every stage of every kernel is written there
+// JOBS has one JSON object a line:
+//   {"name", "file", "kernel", "grid": [x, y, z], "data": PATH,
+//    "arguments": [{"name", "dtype", "elements"} | {"name", "value", "constexpr"}, ...]}
+// `data` holds the buffers' bytes one after the other, in the order of the arguments. A value is a number, a bool, null
+// or a string; "triton.language.float32" is the element type. Each case is run three ways from the same bytes:
+// interpreted (the lowered function, not simplified), compiled, and checked (the checked build, which may touch
+// everything). What the buffers then hold goes to PATH.WAY; the answer is one line, {"name", "WAY": null or an error}.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "pass/kernel_build.h"
+#include "pass/kernel_names.h"
+#include "tile/interpret.h"
+#include "tile/stages.h"
+#include "tile_cpu/compile.h"
+#include "tile_cpu/launch.h"
+
+namespace {
+
+using namespace passnet;
+using nlohmann::json;
+
+struct Case {
+  std::unique_ptr<ModuleLoader> loader;
+  LaunchPlan plan;
+  Launch launch;
+  std::vector<std::int64_t> bytes;  // by buffer
+  const LaunchVariant& variant() const { return launch.variants[0]; }
+};
+
+Scalar read_scalar(const json& v) {
+  Scalar out;
+  if (v.is_boolean()) out.value = v.get<bool>();
+  if (v.is_number_integer()) out.value = v.get<std::int64_t>();
+  if (v.is_number_float()) out.value = v.get<double>();
+  if (v.is_string()) out.value = v.get<std::string>();
+  return out;
+}
+
+Case read_case(const json& job) {
+  Case out;
+  const std::filesystem::path file = job.at("file").get<std::string>();
+  out.loader = std::make_unique<ModuleLoader>(file.parent_path().string());
+  const PassModule& module = out.loader->load(file.stem().string());
+  const Binding* kernel = module.find(job.at("kernel").get<std::string>());
+  if (kernel == nullptr || kernel->kind != Binding::Kind::kernel) fail(Code::usage, "no such kernel");
+  out.launch.kernel = {&kernel->owner->syntax, kernel->statement, kernel->owner};
+  LaunchVariant& variant = out.launch.variants.emplace_back();
+  for (std::size_t i = 0; i < 3; ++i) variant.grid[i] = job.at("grid").at(i).get<std::int64_t>();
+  for (const json& a : job.at("arguments")) {
+    LaunchArgument& argument = out.launch.arguments.emplace_back();
+    argument.name = a.at("name").get<std::string>();
+    if (!a.contains("dtype")) {
+      argument.scalar = read_scalar(a.at("value"));
+      argument.constexpr_ = a.value("constexpr", false);
+      continue;
+    }
+    argument.buffer = static_cast<BufferId>(out.plan.buffers.size());
+    Buffer& buffer = out.plan.buffers.emplace_back();
+    buffer.kind = BufferKind::input;
+    buffer.input = out.plan.buffers.size() - 1;
+    const auto dtype = dtype_from_name(a.at("dtype").get<std::string>());
+    if (!dtype) fail(Code::usage, "no such dtype");
+    buffer.desc.dtype = *dtype;
+    buffer.desc.sizes = {a.at("elements").get<std::int64_t>()};
+    buffer.desc.strides = {1};
+    out.bytes.push_back(buffer.desc.sizes[0] * dtype_row(*dtype).size);
+  }
+  return out;
+}
+
+// The buffers' memory, each with its own alignment and a gap behind it.
+class Arena {
+ public:
+  Arena(const std::vector<std::int64_t>& bytes, const std::string& data) : sizes_(bytes) {
+    std::size_t at = 0;
+    for (const std::int64_t n : bytes) {
+      const auto size = static_cast<std::size_t>(n);
+      if (at + size > data.size()) fail(Code::usage, "the data is too short");
+      void* p = std::aligned_alloc(64, (size + 127) / 64 * 64);
+      std::memcpy(p, data.data() + at, size);
+      addresses_.push_back(p);
+      at += size;
+    }
+  }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena() {
+    for (void* p : addresses_) std::free(p);
+  }
+  void* const* addresses() const { return addresses_.data(); }
+  std::string bytes() const {
+    std::string out;
+    for (std::size_t i = 0; i < addresses_.size(); ++i)
+      out.append(static_cast<const char*>(addresses_[i]), static_cast<std::size_t>(sizes_[i]));
+    return out;
+  }
+
+ private:
+  std::vector<std::int64_t> sizes_;
+  std::vector<void*> addresses_;
+};
+
+void interpret(const Case& c, const Arena& arena) {
+  const auto specs = kernel_arguments(c.plan, c.launch, c.variant()).take();
+  const KernelNames names(*c.launch.kernel.owner);
+  const tile::Function f =
+      tile::lower_kernel(names, *c.launch.kernel.module, *c.launch.kernel.function, specs).take();
+  std::vector<tile::Argument> arguments(f.parameters.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    for (const LaunchArgument& a : c.launch.arguments) {
+      if (a.name != f.parameters[i]) continue;
+      if (a.buffer >= 0) arguments[i].pointer = arena.addresses()[a.buffer];
+      if (const auto* v = std::get_if<double>(&a.scalar.value)) arguments[i].real = *v;
+      if (const auto* v = std::get_if<std::int64_t>(&a.scalar.value)) arguments[i].integer = *v;
+      if (const auto* v = std::get_if<bool>(&a.scalar.value)) arguments[i].integer = *v ? 1 : 0;
+    }
+  tile::DirectMemory memory;
+  tile::interpret(f, arguments, {c.variant().grid[0], c.variant().grid[1], c.variant().grid[2]}, memory).take();
+}
+
+void run_compiled(const Case& c, const Arena& arena, bool checked, const std::string& dump) {
+  tile_cpu::StageDump show;
+  if (!dump.empty())
+    show = [&](std::string_view stage, const std::string& text) {
+      file_write(fmt::format("{}.{}", dump, stage), text).take();
+    };
+  KernelSource source = build_kernel(c.plan, c.launch, c.variant(), arena.addresses(), checked, show).take();
+  const auto build = checked ? tile_cpu::Build::checked : tile_cpu::Build::fast;
+  const tile_cpu::LoadedKernel kernel = tile_cpu::compile(source.emitted.source, build).take();
+  for (const auto& [parameter, buffer] : source.pointers)
+    source.arguments[parameter].pointer = arena.addresses()[buffer];
+  char* scratch = tile_cpu::thread_scratch(source.emitted.scratch_bytes);
+  if (!checked) {
+    reinterpret_cast<tile_cpu::Kernel>(kernel.entry)(source.arguments.data(), 0, source.programs(), scratch);
+    return;
+  }
+  bool held = true;
+  const tile_cpu::Hooks hooks{&held, [](void*, std::int64_t, void*, std::int64_t, const void*) { return 1; },
+                              [](void* context, std::int64_t, std::int64_t) { *static_cast<bool*>(context) = false; }};
+  reinterpret_cast<tile_cpu::CheckedKernel>(kernel.entry)(source.arguments.data(), 0, source.programs(), scratch,
+                                                          &hooks);
+  if (!held) fail(Code::run, "an assertion of the kernel does not hold");
+}
+
+json run(const json& job, const std::string& folder) {
+  json answer{{"name", job.at("name")}};
+  for (const std::string way : {"interpreted", "compiled", "checked"}) {
+    const auto done = guarded([&] {
+      const Case c = read_case(job);
+      const auto data = job.at("data").get<std::string>();
+      const Arena arena(c.bytes, file_read(data).take());
+      if (way == "interpreted")
+        interpret(c, arena);
+      else
+        run_compiled(c, arena, way == "checked",
+                     folder.empty() ? folder : folder + "/" + job.at("name").get<std::string>());
+      return file_write(data + "." + way, arena.bytes()).take();
+    });
+    answer[way] = done ? json() : json(error_text(done.error()));
+  }
+  return answer;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2 && argc != 3) {
+    fmt::print(stderr, "usage: tile_run_tool JOBS [FOLDER]\n");
+    return 2;
+  }
+  std::ifstream jobs(argv[1]);
+  std::string line;
+  while (std::getline(jobs, line)) {
+    fmt::print("{}\n", run(json::parse(line), argc > 2 ? argv[2] : "").dump());
+    std::fflush(stdout);
+  }
+  return 0;
+}

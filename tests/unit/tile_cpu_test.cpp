@@ -1,0 +1,127 @@
+// The CPU back-end against the interpreter: random functions of tile IR, emitted, compiled (many to a file) and run, plain
+// and checked. Integers and what IEEE fixes must agree bit for bit; sums and mathematics to a few units in the last place.
+// TILE_RANDOM_SEED and TILE_RANDOM_COUNT choose the functions.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "tile_cpu/abi.h"
+#include "tile_cpu/compile.h"
+#include "tile_cpu/emit.h"
+#include "tile_cpu/prelude.h"
+#include "tile_random.h"
+
+namespace passnet::tile {
+namespace {
+
+const ProgramId kGrid = {3, 1, 1};
+
+std::uint64_t setting(const char* name, std::uint64_t usual) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
+}
+
+struct Case {
+  std::uint64_t seed = 0;
+  Function function;
+  TestMemory start, expected;
+  std::vector<Argument> arguments;
+  std::int64_t scratch = 0;
+};
+
+// Everything that can be in the emitter's way: some functions specialised, some simplified, some neither.
+std::string prepare(Case& c, bool checked) {
+  RandomFunction random(c.seed);
+  c.function = random.make();
+  c.arguments = random.arguments(c.start);
+  c.expected = c.start;
+  interpret(c.function, c.arguments, kGrid, c.expected).take();
+  LaunchFacts facts = random.facts(c.arguments, kGrid);
+  for (std::size_t k = 0; k < facts.parameters.size(); ++k) facts.parameters[k].memory = static_cast<std::int32_t>(k);
+  if (c.seed % 2 == 0)
+    specialise(c.function, facts);
+  else
+    for (ParameterFacts& p : facts.parameters) p.integer.reset();
+  if (c.seed % 3 != 0) simplify(c.function);
+  if (c.seed % 3 == 2) simplify_ranges(c.function, facts);
+  const tile_cpu::Emitted emitted = tile_cpu::emit(c.function, facts, checked).take();
+  c.scratch = emitted.scratch_bytes;
+  std::string source = emitted.source.substr(emitted.source.find("extern \"C\" void passnet_kernel("));
+  return source.replace(source.find("passnet_kernel"), std::strlen("passnet_kernel"), fmt::format("kernel_{}", c.seed));
+}
+
+bool close(Elem elem, Bits a, Bits b) {
+  if (a == b || bits_text(elem, a) == bits_text(elem, b)) return true;
+  if (!is_float(elem)) return false;
+  const double x = real_of(elem, a), y = real_of(elem, b);
+  const double unit = elem == Elem::bf16 ? 1e-2 : elem == Elem::f16 ? 2e-3 : 1e-6;
+  return x == y || std::abs(x - y) <= unit * std::abs(y);
+}
+
+std::string run(const Case& c, void* kernel, bool checked) {
+  std::vector<std::vector<char>> memory;
+  for (const auto& buffer : c.start.buffers) {
+    const auto size = static_cast<std::size_t>(elem_bytes(buffer.elem));
+    std::vector<char>& bytes = memory.emplace_back(buffer.elements.size() * size);
+    for (std::size_t i = 0; i < buffer.elements.size(); ++i) std::memcpy(bytes.data() + i * size, &buffer.elements[i], size);
+  }
+  std::vector<tile_cpu::Argument> arguments(c.arguments.size());
+  std::size_t buffer = 0;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Type& type = c.function.type(c.function.body.params[i]);
+    if (type.pointer)
+      arguments[i].pointer = memory[buffer++].data();
+    else if (is_float(type.elem))
+      arguments[i].real = c.arguments[i].real;
+    else
+      arguments[i].integer = c.arguments[i].integer;
+  }
+  std::vector<char> scratch(static_cast<std::size_t>(c.scratch) + 64);
+  char* aligned = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
+  if (checked) {
+    const tile_cpu::Hooks hooks{nullptr, [](void*, std::int64_t, void*, std::int64_t, const void*) { return 1; },
+                                [](void*, std::int64_t, std::int64_t) {}};
+    reinterpret_cast<tile_cpu::CheckedKernel>(kernel)(arguments.data(), 0, kGrid[0], aligned, &hooks);
+  } else {
+    reinterpret_cast<tile_cpu::Kernel>(kernel)(arguments.data(), 0, kGrid[0], aligned);
+  }
+  for (std::size_t k = 0; k < memory.size(); ++k) {
+    const auto& expected = c.expected.buffers[k];
+    const auto size = static_cast<std::size_t>(elem_bytes(expected.elem));
+    for (std::size_t i = 0; i < expected.elements.size(); ++i) {
+      Bits got = 0, wanted = 0;
+      std::memcpy(&got, memory[k].data() + i * size, size);
+      std::memcpy(&wanted, &expected.elements[i], size);
+      if (!close(expected.elem, got, wanted))
+        return fmt::format("seed {}: {} element {}: compiled {}, interpreted {}", c.seed, c.function.parameters[k], i,
+                           bits_text(expected.elem, got), bits_text(expected.elem, wanted));
+    }
+  }
+  return {};
+}
+
+void compare(bool checked, std::uint64_t count) {
+  constexpr std::uint64_t kPerFile = 20;
+  const std::uint64_t first = setting("TILE_RANDOM_SEED", 1), last = first + setting("TILE_RANDOM_COUNT", count);
+  for (std::uint64_t begin = first; begin < last; begin += kPerFile) {
+    std::vector<Case> cases(std::min(kPerFile, last - begin));
+    std::string source = "#define HOOKED\n" + tile_cpu::prelude("dot< hooks atomic_", false), table;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      cases[i].seed = begin + i;
+      source += prepare(cases[i], checked);
+      table += fmt::format("(void*)kernel_{}, ", cases[i].seed);
+    }
+    source += fmt::format("extern \"C\" {{ void* passnet_kernel[] = {{{}}}; }}\n", table);
+    const auto compiled = tile_cpu::compile(source, tile_cpu::Build::checked);
+    ASSERT_TRUE(compiled) << error_text(compiled.error());
+    for (std::size_t i = 0; i < cases.size(); ++i)
+      EXPECT_EQ(run(cases[i], static_cast<void**>(compiled->entry)[i], checked), "") << print(cases[i].function);
+  }
+}
+
+TEST(TileCpu, CompiledDoesAsInterpreted) { compare(false, 100); }
+TEST(TileCpu, CheckedDoesAsInterpreted) { compare(true, 40); }
+
+}  // namespace
+}  // namespace passnet::tile
