@@ -179,7 +179,7 @@ void check_types(const TileTask& task) {
           type.pointer
               ? a.buffer >= 0 && elem_of_buffer(task.plan.buffers[static_cast<std::size_t>(a.buffer)]) == type.elem
               : a.buffer < 0 && (tile::is_float(type.elem) ? real : integer);
-      if (!fits) usage(fmt::format("parameter '{}' is {}", name, tile::type_text(type)), "give a value of that type");
+      if (!fits) usage(fmt::format("parameter '{}' is {}", name, tile::ir_text(type)), "give a value of that type");
     }
   }
 }
