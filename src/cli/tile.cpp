@@ -187,7 +187,8 @@ int check(const Options& o) {
               : 1;
     if (missing > 0) fmt::print("{}: {} of {} elements are not written\n", task.names[id], missing, d.hull());
   }
-  if (shadow.errors().empty()) fmt::print("no memory errors in {} programs\n", source.programs());
+  if (shadow.errors().empty())
+    fmt::print("no memory errors in {} program{}\n", source.programs(), source.programs() == 1 ? "" : "s");
   return shadow.errors().empty() ? kOk : kFailed;
 }
 

@@ -165,6 +165,25 @@ void read_python(const TileRequest& r, TileTask& task) {
   task.function = lower_launch(task.plan, launch, launch.variants[0]).take();
 }
 
+// A text's parameters have types already; what is given must be of them.
+void check_types(const TileTask& task) {
+  for (std::size_t i = 0; i < task.function.parameters.size(); ++i) {
+    const std::string& name = task.function.parameters[i];
+    const tile::Type& type = task.function.type(task.function.body.params[i]);
+    for (const LaunchArgument& a : task.launch().arguments) {
+      if (a.name != name) continue;
+      const bool real = std::holds_alternative<double>(a.scalar.value);
+      const bool integer =
+          std::holds_alternative<std::int64_t>(a.scalar.value) || std::holds_alternative<bool>(a.scalar.value);
+      const bool fits =
+          type.pointer
+              ? a.buffer >= 0 && elem_of_buffer(task.plan.buffers[static_cast<std::size_t>(a.buffer)]) == type.elem
+              : a.buffer < 0 && (tile::is_float(type.elem) ? real : integer);
+      if (!fits) usage(fmt::format("parameter '{}' is {}", name, tile::ir_text(type)), "give a value of that type");
+    }
+  }
+}
+
 std::uint64_t mixed(std::uint64_t x) {  // splitmix64
   x += 0x9e3779b97f4a7c15U;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -222,6 +241,7 @@ TileTask read_task(const TileRequest& r) {
   } else {
     task.function = tile::parse(r.file, file_read(r.file).take()).take();
     tile::verify(task.function).take();
+    check_types(task);
   }
   return task;
 }

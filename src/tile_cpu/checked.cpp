@@ -151,8 +151,7 @@ void CheckedMemory::store(SiteState& s, std::uint64_t granule, char* address, st
     // Two programs that store the same bits leave the same memory in either order.
     if (writer != 0 && (writer & ~kAtomicBit) != me && std::memcmp(address, value, s.size) != 0)
       note(s, write_race, address, program, writer);
-    if (reader != 0 && reader != me && std::memcmp(address, value, s.size) != 0)
-      note(s, read_race, address, program, reader);
+    if (reader != 0 && reader != me) note(s, read_race, address, program, reader);
   }
   r.writer[granule] = me;
 }
