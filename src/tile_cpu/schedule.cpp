@@ -121,7 +121,8 @@ std::optional<std::int64_t> Emitter::row_stride(ValueId v) {
 // A value that later loops cannot, or should not, compute again.
 bool Emitter::must_keep(const Op& op, std::span<const Op> run) const {
   const ValueId v = op.result();
-  if (op.code == Code::load && overwritten(op)) return true;
+  // checked: every load is an access of its own, whatever of it is used
+  if (op.code == Code::load && (checked_ || overwritten(op))) return true;
   if (op.code == Code::constant || op.code == Code::splat || op.code == Code::arange) return false;
   bool leaves = false;
   for (const Op* user : users_[static_cast<std::size_t>(v)]) leaves = leaves || user < run.data() || user >= run.data() + run.size();
