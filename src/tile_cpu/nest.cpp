@@ -230,6 +230,12 @@ void Emitter::emit_nest(Group& group, int first_dim) {
   vector_loop_ = -1;
   steps_.clear();
   known_ = before;
+  // the next nest of these rows numbers its loops anew
+  for (Level& level : levels_)
+    std::erase_if(level.done, [&](const auto& done) {
+      const Index& at = done.first.first.index;
+      return std::any_of(at.begin(), at.end(), [&](std::int8_t loop) { return loop >= first_dim; });
+    });
 }
 
 void Emitter::emit_vector_loop(Group& group, const Index& index, std::int64_t size) {
