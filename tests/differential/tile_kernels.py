@@ -365,6 +365,17 @@ case("random", "i = tl.arange(0, 64)\ntl.store(y + i, tl.rand(seed, i))\ntl.stor
 case("umulhi", "i = tl.arange(0, 16)\ntl.store(y + i, tl.umulhi(tl.load(x + i), tl.load(x + 15 - i)))", x=buffer("uint32"), y=zeros("uint32", 16))
 case("swizzle2d", "i, j = tl.swizzle2d(tl.program_id(0), tl.program_id(1), 6, 4, 4)\ntl.store(y + tl.program_id(0) * 4 + tl.program_id(1), i * 10 + j)", grid=(6, 4), y=zeros("int32", 24))
 
+# ---- how a kernel is cut into loops
+
+case("rows_of_two_nests", """
+i = tl.arange(0, 2)[:, None, None]
+j = tl.arange(0, 4)[None, :, None]
+k = tl.arange(0, 4)[None, None, :]
+at = i * 16 + j * n + k
+v = tl.load(x + at, mask=k < n, other=3)
+tl.store(y + at, tl.sum(v, axis=1)[:, None, :], mask=k < n)
+""", x=f32(32, "whole"), y=zeros("float64", 32), n=2)
+
 # ---- as on a GPU, where Triton's interpreter is not
 
 h = np.array([0.1, 1.7, -3.3, 1000.0], np.float16)
