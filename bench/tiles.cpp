@@ -1,7 +1,7 @@
 // Kernels of bench/tiles against eager through ATen: tiles THREADS CASE...
-// A case is a folder with model.py, a pass folder and sizes.txt (a line per variant). Eager and ours run in turn; each is
-// given as the median microseconds of a call, beside the bytes read and written and the time of torch's copy_ over as many.
-// One JSON object a line.
+// A case is a folder with model.py, a pass folder and sizes.txt (a line per variant). Eager and ours run in turn; each
+// is given as the median microseconds of a call, beside the bytes read and written and the time of torch's copy_ over
+// as many. One JSON object a line.
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -39,7 +39,8 @@ TensorRef make_input(Engine& engine, std::string_view text, std::mt19937& random
   const std::size_t open = text.find('['), close = text.find(']');
   TensorDesc desc;
   desc.dtype = *dtype_from_name(text_trim(text.substr(0, open)));
-  for (const std::string_view size : text_split(text.substr(open + 1, close - open - 1), ',')) desc.sizes.push_back(std::stoll(std::string(size)));
+  for (const std::string_view size : text_split(text.substr(open + 1, close - open - 1), ','))
+    desc.sizes.push_back(std::stoll(std::string(size)));
   desc.strides = contiguous_strides(desc.sizes);
   const TensorRef out = engine.allocate(desc).take();
   const std::int64_t limit = text.size() > close + 2 ? std::stoll(std::string(text.substr(close + 2))) : 0;
@@ -64,7 +65,8 @@ void measure(Engine& engine, const std::string& folder, int threads) {
   for (const std::string_view line : text_split(text_trim(sizes), '\n')) {
     std::mt19937 random(1);
     std::vector<TensorRef> inputs;
-    for (const std::string_view text : text_split(line, ';')) inputs.push_back(make_input(engine, text_trim(text), random));
+    for (const std::string_view text : text_split(line, ';'))
+      inputs.push_back(make_input(engine, text_trim(text), random));
     TileBackend backend(engine);
     std::vector<std::unique_ptr<WrapperStep>> steps;
     std::vector<ExternalStep*> externals;
@@ -73,17 +75,21 @@ void measure(Engine& engine, const std::string& folder, int threads) {
       externals.push_back(steps.back().get());
     }
     const auto eager = engine.prepare(lower_graph(graph).take(), graph, DeviceType::cpu).take();
-    const auto ours = engine.prepare(lower_graph(applied.graph, applied.externals).take(), applied.graph, DeviceType::cpu, externals).take();
+    const auto ours =
+        engine.prepare(lower_graph(applied.graph, applied.externals).take(), applied.graph, DeviceType::cpu, externals)
+            .take();
     const RunValue expected = eager->run(inputs).take();
     const RunValue got = ours->run(inputs).take();
     const TensorRef &a = expected.items[0].tensor, &b = got.items[0].tensor;
     double worst = 0;
     const TensorRef x = engine.contiguous_on_cpu(a).take(), y = engine.contiguous_on_cpu(b).take();
     for (std::int64_t i = 0; i < describe(x).element_count(); ++i)
-      worst = std::max(worst, static_cast<double>(std::abs(static_cast<float*>(x.data)[i] - static_cast<float*>(y.data)[i])));
+      worst = std::max(worst,
+                       static_cast<double>(std::abs(static_cast<float*>(x.data)[i] - static_cast<float*>(y.data)[i])));
     std::int64_t bytes = bytes_of(b);
     for (const TensorRef& t : inputs) bytes += bytes_of(t);
-    if (inputs.size() == 2 && inputs[0].dtype == Dtype::int64) bytes = bytes_of(inputs[0]) + 2 * bytes_of(b);  // a gather reads what it writes
+    if (inputs.size() == 2 && inputs[0].dtype == Dtype::int64)
+      bytes = bytes_of(inputs[0]) + 2 * bytes_of(b);  // a gather reads what it writes
     const TensorDesc half{{bytes / 8}, {1}, Dtype::float32, DeviceType::cpu};
     const TensorRef from = engine.allocate(half).take(), to = engine.allocate(half).take();
     engine.fill(from, 1).take();
@@ -100,8 +106,11 @@ void measure(Engine& engine, const std::string& folder, int threads) {
       times[1].push_back(o);
       times[2].push_back(c);
     }
-    fmt::print("{{\"case\": \"{}\", \"sizes\": \"{}\", \"threads\": {}, \"eager_us\": {:.2f}, \"ours_us\": {:.2f}, \"copy_us\": {:.2f}, \"mb\": {:.2f}, \"max_diff\": {:.3g}}}\n",
-               folder, line, threads, median(times[0]), median(times[1]), median(times[2]), static_cast<double>(bytes) / 1e6, worst);
+    fmt::print(
+        "{{\"case\": \"{}\", \"sizes\": \"{}\", \"threads\": {}, \"eager_us\": {:.2f}, \"ours_us\": {:.2f}, "
+        "\"copy_us\": {:.2f}, \"mb\": {:.2f}, \"max_diff\": {:.3g}}}\n",
+        folder, line, threads, median(times[0]), median(times[1]), median(times[2]), static_cast<double>(bytes) / 1e6,
+        worst);
     std::fflush(stdout);
   }
 }
@@ -110,7 +119,8 @@ void measure(Engine& engine, const std::string& folder, int threads) {
 
 int main(int argc, char** argv) {
   const auto done = guarded([&] {
-    mallopt(M_MMAP_MAX, 0);  // memory that was freed is used again: page faults of new memory would be all that large sizes show
+    mallopt(M_MMAP_MAX,
+            0);  // memory that was freed is used again: page faults of new memory would be all that large sizes show
     mallopt(M_TRIM_THRESHOLD, -1);
     Engine& engine = *engine_load().take();
     const int threads = std::stoi(argv[1]);

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The tables of docs/tiles.md that the code decides: builtins of kernels, ops of tile IR.
+"""What docs/tiles.md says and the code decides: the builtins of kernels, the ops of tile IR, the messages.
 
-    docs_tiles.py            compares them with src/tile/builtins.cpp and src/tile/ir.h
-    docs_tiles.py --write    writes them into the document
+    docs_tiles.py            compares the tables with src/tile/builtins.cpp and src/tile/ir.h; looks for every message of
+                             a `message` column in the text cases, which show that it is given
+    docs_tiles.py --write    writes the tables into the document
 
 A table stands between `<!-- NAME: tests/docs_tiles.py -->` and `<!-- end -->`. Ends with `N passed, N failed`.
 """
-import os, re, sys
+import glob, os, re, sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 HOMES = [("kTl", "`tl`"), ("kMath", "`tl.math`"), ("kLib", "`libdevice`"), ("kMethod", "method"), ("kPython", "Python"), ("kTriton", "`triton`")]
@@ -57,6 +58,20 @@ def ops():
     return lines, count, len(re.findall(r"\{Code::", rows))
 
 
+def messages(text):
+    """What stands in backticks in the columns headed `message`."""
+    out, column = [], None
+    for line in text.splitlines():
+        cells = re.split(r"(?<!\\)\|", line)
+        if not line.startswith("|"):
+            column = None
+        elif column is None:
+            column = next((i for i, c in enumerate(cells) if c.strip().startswith("message")), -1)
+        elif column > 0:
+            out += re.findall(r"`([^`]+)`", cells[column])
+    return out
+
+
 def main():
     path = os.path.join(ROOT, "docs", "tiles.md")
     text, passed, failed = read("docs/tiles.md"), 0, 0
@@ -76,6 +91,12 @@ def main():
             print(f"FAILED {name}: docs/tiles.md differs from the code; run tests/docs_tiles.py --write")
         else:
             passed += 1
+    given = "".join(open(f, encoding="utf-8", errors="replace").read() for f in glob.glob(os.path.join(ROOT, "tests/text/**/*.txt"), recursive=True))
+    for message in messages(text):
+        passed += message in given
+        if message not in given:
+            failed += 1
+            print(f"FAILED no text case gives the message: {message}")
     if "--write" in sys.argv:
         open(path, "w", encoding="utf-8").write(text)
     print(f"{passed} passed, {failed} failed")

@@ -116,7 +116,8 @@ class RandomFunction {
   ValueId number(const Type& type, std::int64_t value) { return constant(type, bits_of_integer(type.elem, value)); }
 
   Shape some_shape() {
-    static const Shape kShapes[] = {{}, {}, {4}, {8}, {1, 4}, {4, 1}, {4, 4}, {2, 1, 4}, {1}, {64}, {128}, {4, 32}, {32, 2}, {2, 2, 16}};
+    static const Shape kShapes[] = {{},        {},  {4},  {8},   {1, 4},  {4, 1},  {4, 4},
+                                    {2, 1, 4}, {1}, {64}, {128}, {4, 32}, {32, 2}, {2, 2, 16}};
     return kShapes[pick(static_cast<std::int64_t>(std::size(kShapes)))];
   }
 

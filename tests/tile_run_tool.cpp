@@ -111,8 +111,7 @@ class Arena {
 void interpret(const Case& c, const Arena& arena) {
   const auto specs = kernel_arguments(c.plan, c.launch, c.variant()).take();
   const KernelNames names(*c.launch.kernel.owner);
-  const tile::Function f =
-      tile::lower_kernel(names, *c.launch.kernel.module, *c.launch.kernel.function, specs).take();
+  const tile::Function f = tile::lower_kernel(names, *c.launch.kernel.module, *c.launch.kernel.function, specs).take();
   std::vector<tile::Argument> arguments(f.parameters.size());
   for (std::size_t i = 0; i < arguments.size(); ++i)
     for (const LaunchArgument& a : c.launch.arguments) {

@@ -3,8 +3,8 @@
 //
 // Orders that the language leaves open are fixed here: elements are loaded and stored in row-major order; a reduction
 // goes along its axis from the first element, in the value's own type; argmin and argmax keep the first of equals, and
-// a NaN only where there is nothing else; dot sums its products from +0 in the order of k and adds the sum to acc. A for
-// counts in unbounded integers: its variable never wraps. Of two stores to one address the later wins.
+// a NaN only where there is nothing else; dot sums its products from +0 in the order of k and adds the sum to acc. A
+// for counts in unbounded integers: its variable never wraps. Of two stores to one address the later wins.
 #pragma once
 
 #include <array>

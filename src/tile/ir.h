@@ -169,16 +169,21 @@ struct OpRow {
 
 // Elementwise ops take operands of one type (shape included) unless said otherwise.
 inline constexpr OpRow kOps[] = {
-    {Code::constant, "constant", OpClass::leaf, "`integer` (integers, i1: 0 or 1) or `real` (floats, already rounded to the type); a tile has it in every element"},
+    {Code::constant, "constant", OpClass::leaf,
+     "`integer` (integers, i1: 0 or 1) or `real` (floats, already rounded to the type); a tile has it in every "
+     "element"},
     {Code::program_id, "program_id", OpClass::leaf, "`axis` 0..2 -> i32"},
     {Code::num_programs, "num_programs", OpClass::leaf, "`axis` -> i32"},
     {Code::arange, "arange", OpClass::leaf, "`start` -> i32[n]: start + i"},
     {Code::splat, "splat", OpClass::shape, "scalar -> tile"},
     {Code::broadcast, "broadcast", OpClass::shape, "tile -> tile of the same rank; sizes of 1 are repeated"},
     {Code::expand_dims, "expand_dims", OpClass::shape, "a size of 1 inserted at `axis`"},
-    {Code::reshape, "reshape", OpClass::shape, "the same elements in row-major order; a one-element tile from or to a scalar too"},
+    {Code::reshape, "reshape", OpClass::shape,
+     "the same elements in row-major order; a one-element tile from or to a scalar too"},
     {Code::trans, "trans", OpClass::shape, "result size d is operand size `order[d]`"},
-    {Code::cast, "cast", OpClass::unary, "to the result's type: float to float rounds to nearest even, float to int truncates (saturating, NaN is 0), to i1 is != 0, int to int wraps or extends by the operand's sign; pointer to i64 and back"},
+    {Code::cast, "cast", OpClass::unary,
+     "to the result's type: float to float rounds to nearest even, float to int truncates (saturating, NaN is 0), to "
+     "i1 is != 0, int to int wraps or extends by the operand's sign; pointer to i64 and back"},
     {Code::bitcast, "bitcast", OpClass::unary, "the same bits; pointer to pointer of another element too"},
     {Code::neg, "neg", OpClass::unary, "-x"},
     {Code::bit_not, "not", OpClass::unary, "~x; of i1 the other truth"},
@@ -224,15 +229,24 @@ inline constexpr OpRow kOps[] = {
     {Code::select, "select", OpClass::other, "i1 condition of the same shape, a, b -> a where true; pointers too"},
     {Code::fma, "fma", OpClass::other, "a * b + c rounded once; floats"},
     {Code::addptr, "addptr", OpClass::other, "pointer, integer of the same shape -> pointer, that many elements on"},
-    {Code::load, "load", OpClass::memory, "pointer [, i1 mask [, other]] -> elements; a masked-off element touches no memory and is `other`, or 0"},
+    {Code::load, "load", OpClass::memory,
+     "pointer [, i1 mask [, other]] -> elements; a masked-off element touches no memory and is `other`, or 0"},
     {Code::store, "store", OpClass::memory, "pointer, value [, mask]"},
-    {Code::atomic, "atomic", OpClass::memory, "`atomic` kind; pointer, value [, mask] -> the old elements (0 where masked off)"},
+    {Code::atomic, "atomic", OpClass::memory,
+     "`atomic` kind; pointer, value [, mask] -> the old elements (0 where masked off)"},
     {Code::atomic_cas, "atomic_cas", OpClass::memory, "pointer, compare, value -> the old elements"},
-    {Code::reduce, "reduce", OpClass::reduction, "`combine` along `axis`, which disappears (rank 1 gives a scalar); argmin, argmax give i32, the first of equals"},
-    {Code::scan, "scan", OpClass::reduction, "`combine` (sum, product, min, max, logical) along `axis`, inclusive; `reverse` from the end"},
-    {Code::dot, "dot", OpClass::other, "a[m, k], b[k, n], acc[m, n] -> acc + a b; products exact in the type of acc (f32, f64, i32), summed there; rank 3 has a batch in front"},
-    {Code::for_, "for", OpClass::control, "lo, hi, step (one integer type), carried... -> carried; block (i, carried...) yields carried; step > 0 goes while i < hi, step < 0 while i > hi, 0 does nothing"},
-    {Code::while_, "while", OpClass::control, "carried... -> carried; block 0 (carried...) yields one i1 scalar, block 1 (carried...) yields carried"},
+    {Code::reduce, "reduce", OpClass::reduction,
+     "`combine` along `axis`, which disappears (rank 1 gives a scalar); argmin, argmax give i32, the first of equals"},
+    {Code::scan, "scan", OpClass::reduction,
+     "`combine` (sum, product, min, max, logical) along `axis`, inclusive; `reverse` from the end"},
+    {Code::dot, "dot", OpClass::other,
+     "a[m, k], b[k, n], acc[m, n] -> acc + a b; products exact in the type of acc (f32, f64, i32), summed there; rank "
+     "3 has a batch in front"},
+    {Code::for_, "for", OpClass::control,
+     "lo, hi, step (one integer type), carried... -> carried; block (i, carried...) yields carried; step > 0 goes "
+     "while i < hi, step < 0 while i > hi, 0 does nothing"},
+    {Code::while_, "while", OpClass::control,
+     "carried... -> carried; block 0 (carried...) yields one i1 scalar, block 1 (carried...) yields carried"},
     {Code::if_, "if", OpClass::control, "i1 scalar -> values; blocks then, else yield them"},
     {Code::yield, "yield", OpClass::control, "the end of every inner block"},
     {Code::check, "check", OpClass::memory, "i1, `text`: device_assert, seen by the checked build only"},
@@ -244,8 +258,21 @@ static_assert([] {
 }());
 constexpr const OpRow& op_row(Code code) { return kOps[static_cast<std::size_t>(code)]; }
 
-enum class Combine : std::uint8_t { sum, product, min, max, min_nan, max_nan, bit_and, bit_or, bit_xor, argmin, argmax };
-inline constexpr std::string_view kCombineNames[] = {"sum", "product", "min", "max", "min_nan", "max_nan", "and", "or", "xor", "argmin", "argmax"};
+enum class Combine : std::uint8_t {
+  sum,
+  product,
+  min,
+  max,
+  min_nan,
+  max_nan,
+  bit_and,
+  bit_or,
+  bit_xor,
+  argmin,
+  argmax
+};
+inline constexpr std::string_view kCombineNames[] = {"sum", "product", "min", "max",    "min_nan", "max_nan",
+                                                     "and", "or",      "xor", "argmin", "argmax"};
 
 enum class Atomic : std::uint8_t { add, min, max, bit_and, bit_or, bit_xor, exchange };
 inline constexpr std::string_view kAtomicNames[] = {"add", "min", "max", "and", "or", "xor", "exchange"};
@@ -284,11 +311,11 @@ struct Op {
 
 struct Function {
   std::string name;
-  std::vector<std::string> files;      // what Source::file counts in
-  std::vector<Type> types;             // by value
-  std::vector<std::string> names;      // by value: the kernel's own name for it, may be empty; for people
-  std::vector<std::string> parameters; // names, in order; body.params are their values: scalars and pointers
-  Block body;                          // no yield at its end
+  std::vector<std::string> files;       // what Source::file counts in
+  std::vector<Type> types;              // by value
+  std::vector<std::string> names;       // by value: the kernel's own name for it, may be empty; for people
+  std::vector<std::string> parameters;  // names, in order; body.params are their values: scalars and pointers
+  Block body;                           // no yield at its end
 
   const Type& type(ValueId v) const { return types[static_cast<std::size_t>(v)]; }
   ValueId add_value(Type type, std::string value_name = {}) {

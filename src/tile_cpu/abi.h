@@ -11,8 +11,8 @@ union Argument {  // in the order of the kernel's parameters
   double real;           // floats of any width
 };
 
-// Runs programs begin..end-1 of the grid, numbered with axis 0 fastest. `scratch`: at least Emitted::scratch_bytes, aligned to
-// 64, of this thread alone. Reentrant.
+// Runs programs begin..end-1 of the grid, numbered with axis 0 fastest. `scratch`: at least Emitted::scratch_bytes,
+// aligned to 64, of this thread alone. Reentrant.
 using Kernel = void (*)(const Argument* arguments, std::int64_t begin, std::int64_t end, char* scratch);
 
 // Of the checked build. Asked before every element that is touched; 0: do not touch it (a load then gives 0).
@@ -23,7 +23,8 @@ struct Hooks {
   // An assertion of the kernel that does not hold.
   void (*failed)(void* context, std::int64_t site, std::int64_t program);
 };
-using CheckedKernel = void (*)(const Argument* arguments, std::int64_t begin, std::int64_t end, char* scratch, const Hooks* hooks);
+using CheckedKernel = void (*)(const Argument* arguments, std::int64_t begin, std::int64_t end, char* scratch,
+                               const Hooks* hooks);
 
 inline constexpr char kKernelSymbol[] = "passnet_kernel";  // of either
 

@@ -40,7 +40,8 @@ Emitter::Address Emitter::address(ValueId pointer, const Index& index, Mode) {
       p = op->operands[0];
     } else if (op != nullptr && op->code == Code::splat) {
       p = op->operands[0];
-    } else if (op != nullptr && (op->code == Code::broadcast || op->code == Code::expand_dims || op->code == Code::trans || op->code == Code::reshape)) {
+    } else if (op != nullptr && (op->code == Code::broadcast || op->code == Code::expand_dims ||
+                                 op->code == Code::trans || op->code == Code::reshape)) {
       at = map_index(*op, f_, at);
       p = op->operands[0];
     } else {
@@ -116,14 +117,17 @@ Ref Emitter::load(const Op& op, const Index& index, Mode mode) {
   if (a.base.empty() && step_of(a.terms[0].value, a.terms[0].index) == 0) step = 0;
   bool mask_moves = false;
   for (const At& c : left) mask_moves = mask_moves || step_of(c.value, c.index) != 0;
-  if (mode == Mode::lanes && (step != 0 || mask_moves || other.lanes)) return load_lanes(op, a, index, left, other, level);
+  if (mode == Mode::lanes && (step != 0 || mask_moves || other.lanes))
+    return load_lanes(op, a, index, left, other, level);
 
   // one element
   const Mode scalar = mode == Mode::lanes ? (segment_ ? Mode::segment : Mode::zero) : mode;
   const Ref at = sum_terms(a, scalar);
   level = std::max(level, at.level);
-  const std::string pointer = a.base.empty() ? fmt::format("(const {}*)({})", stored_name(elem), at.text) : fmt::format("{} + ({})", a.base, at.text);
-  std::string text = checked_ ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", access_name(elem), site(op, Site::Kind::load), pointer)
+  const std::string pointer = a.base.empty() ? fmt::format("(const {}*)({})", stored_name(elem), at.text)
+                                             : fmt::format("{} + ({})", a.base, at.text);
+  std::string text = checked_ ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", access_name(elem),
+                                            site(op, Site::Kind::load), pointer)
                               : fmt::format("ld1<{}>({})", access_name(elem), pointer);
   if (!left.empty()) {
     const Ref m = eval_mask(left, scalar);
@@ -133,7 +137,8 @@ Ref Emitter::load(const Op& op, const Index& index, Mode mode) {
   return put(op.result(), elem, text, level, false);
 }
 
-Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std::vector<At>& mask, const Ref& other, int level) {
+Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std::vector<At>& mask, const Ref& other,
+                        int level) {
   const Elem elem = type(op.result()).elem;
   const std::string kind = access_name(elem);
   level = std::max(level, vector_level_);
@@ -165,10 +170,13 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
     Address still = a;
     still.terms.clear();
     std::vector<At> moving;
-    for (const At& term : a.terms) (a.base.empty() || step_of(term.value, term.index) != 0 ? moving : still.terms).push_back(term);
+    for (const At& term : a.terms)
+      (a.base.empty() || step_of(term.value, term.index) != 0 ? moving : still.terms).push_back(term);
     const Ref base_at = sum_terms(still, segment_ ? Mode::segment : Mode::zero);
     level = std::max(level, base_at.level);
-    const std::string base = a.base.empty() ? fmt::format("(const {}*)0", stored_name(elem)) : base_at.text == "0" ? a.base : fmt::format("{} + ({})", a.base, base_at.text);
+    const std::string base = a.base.empty()        ? fmt::format("(const {}*)0", stored_name(elem))
+                             : base_at.text == "0" ? a.base
+                                                   : fmt::format("{} + ({})", a.base, base_at.text);
     std::string offsets = "vi32{}";
     for (std::size_t i = 0; i < moving.size(); ++i) {
       const Type& t = type(moving[i].value);
@@ -176,10 +184,13 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
       const Ref r = lanes_of(eval(moving[i].value, moving[i].index, Mode::lanes), e);
       level = std::max(level, r.level);
       const std::string wide = e == Elem::i64 ? r.text : fmt::format("TO(vi64, {})", r.text);
-      offsets = moving.size() == 1 ? (a.base.empty() ? fmt::format("({} / {}L)", wide, tile::elem_bytes(elem)) : r.text) : i == 0 ? wide : fmt::format("{} + {}", offsets, wide);
+      offsets = moving.size() == 1 ? (a.base.empty() ? fmt::format("({} / {}L)", wide, tile::elem_bytes(elem)) : r.text)
+                : i == 0           ? wide
+                                   : fmt::format("{} + {}", offsets, wide);
     }
     if (checked_)
-      text = fmt::format("ck_ld<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op, Site::Kind::load), base, offsets, mask.empty() ? "all(true)" : lanes_of(m, Elem::i1).text, rest);
+      text = fmt::format("ck_ld<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op, Site::Kind::load),
+                         base, offsets, mask.empty() ? "all(true)" : lanes_of(m, Elem::i1).text, rest);
     else if (lanes_mask)
       text = fmt::format("ld_at_mask<{}, Full>({}, {}, {}, {}, n)", kind, base, offsets, m.text, rest);
     else
@@ -195,7 +206,8 @@ void Emitter::store(const Op& op, const Index& index) {
   const std::string indent(levels_.size() * 2, ' ');
   if (op.code == Code::check) {
     const Ref c = lanes_of(eval(op.operands[0], index, Mode::lanes), Elem::i1);
-    code += fmt::format("{}ck_assert<Full>(hooks, {}, program, {}, n);\n", indent, site(op, Site::Kind::assertion), c.text);
+    code +=
+        fmt::format("{}ck_assert<Full>(hooks, {}, program, {}, n);\n", indent, site(op, Site::Kind::assertion), c.text);
     return;
   }
   const bool atomic = op.code == Code::atomic || op.code == Code::atomic_cas;
@@ -238,8 +250,12 @@ void Emitter::store(const Op& op, const Index& index) {
     const std::string mask = left.empty() ? "all(true)" : lanes_of(m, Elem::i1).text;
     if (atomic) {
       const std::string what = op.code == Code::atomic_cas ? "cas" : atomic_policy(op.atomic);
-      const std::string desired = op.code == Code::atomic_cas ? lanes_of(eval(op.operands[2], index, Mode::lanes), elem).text : value;
-      text = fmt::format("atomic_at<{}, Full>({}, {}, {}, {}, {}, {}, n)", kind, checked_ ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op, Site::Kind::atomic)) : fmt::format("Atomic_{}{{}}", what), base, offsets, value, desired, mask);
+      const std::string desired =
+          op.code == Code::atomic_cas ? lanes_of(eval(op.operands[2], index, Mode::lanes), elem).text : value;
+      text = fmt::format("atomic_at<{}, Full>({}, {}, {}, {}, {}, {}, n)", kind,
+                         checked_ ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op, Site::Kind::atomic))
+                                  : fmt::format("Atomic_{}{{}}", what),
+                         base, offsets, value, desired, mask);
       if (home(op.result()).kind == Home::Kind::array) {
         const std::string old = fresh("old");
         code += fmt::format("{}const {} {} = {};\n", indent, lanes_name(elem), old, text);
@@ -250,7 +266,8 @@ void Emitter::store(const Op& op, const Index& index) {
         return;
       }
     } else if (checked_) {
-      text = fmt::format("ck_st<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op, Site::Kind::store), base, offsets, value, mask);
+      text = fmt::format("ck_st<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op, Site::Kind::store),
+                         base, offsets, value, mask);
     } else if (lanes_mask) {
       text = fmt::format("st_at_mask<{}, Full>({}, {}, {}, {}, n)", kind, base, offsets, value, m.text);
     } else {

@@ -24,7 +24,8 @@ std::optional<std::int64_t> Emitter::step_of(ValueId v, const Index& index) cons
   const Type& t = type(v);
   if (!t.is_tile()) return 0;
   const auto rank = static_cast<std::size_t>(t.shape.rank);
-  if (vector_loop_ < 0 || std::find(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(rank), vector_loop_) == index.begin() + static_cast<std::ptrdiff_t>(rank))
+  if (vector_loop_ < 0 || std::find(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(rank), vector_loop_) ==
+                              index.begin() + static_cast<std::ptrdiff_t>(rank))
     return 0;
   const At key = normal(v, index);
   if (const auto it = steps_.find(key); it != steps_.end()) return it->second;
@@ -105,7 +106,8 @@ void Emitter::conjuncts(ValueId mask, const Index& index, std::vector<At>& out) 
 // A condition of the form below < limit, where below moves by one with the vector loop and the limit stands still.
 std::optional<Emitter::Bound> Emitter::bound_of(const At& condition) const {
   const Op* op = def(condition.value);
-  if (op == nullptr || op->operands.size() != 2 || home(condition.value).kind != Home::Kind::nowhere) return std::nullopt;
+  if (op == nullptr || op->operands.size() != 2 || home(condition.value).kind != Home::Kind::nowhere)
+    return std::nullopt;
   if (!is_integer(type(op->operands[0])) || !type(condition.value).is_tile()) return std::nullopt;
   ValueId left = op->operands[0], right = op->operands[1];
   bool inclusive = false;
@@ -164,8 +166,8 @@ std::optional<Emitter::Bound> Emitter::common_bound(const Group& group, const In
   return best;
 }
 
-// Divisions and remainders of one moving index by multiples of a number: between two of its multiples they stand still or
-// move by one. The vector loop is then cut there.
+// Divisions and remainders of one moving index by multiples of a number: between two of its multiples they stand still
+// or move by one. The vector loop is then cut there.
 std::optional<Emitter::Segment> Emitter::find_segment(const Group& group, const Index& index, std::int64_t size) const {
   constexpr std::int64_t kShortest = 8;  // shorter ones cost more than dividing lanes
   std::optional<Segment> best;

@@ -33,7 +33,8 @@ std::string highest(Elem e) {
     case Elem::i16: return "((i16)32767)";
     case Elem::i32: return "2147483647";
     case Elem::i64: return "9223372036854775807L";
-    default: return tile::is_float(e) ? "__builtin_inff()" : fmt::format("(({})~({})0)", scalar_name(e), scalar_name(e));
+    default:
+      return tile::is_float(e) ? "__builtin_inff()" : fmt::format("(({})~({})0)", scalar_name(e), scalar_name(e));
   }
 }
 
@@ -72,7 +73,8 @@ std::string Emitter::combined(const Op& op, const std::string& a, const std::str
     case Combine::bit_xor: return rounded(fmt::format("{} ^ {}", a, b));
     case Combine::min_nan:
     case Combine::max_nan:
-      if (tile::is_float(e)) return fmt::format("{}({}, {})", tile::kCombineNames[static_cast<std::size_t>(op.combine)], a, b);
+      if (tile::is_float(e))
+        return fmt::format("{}({}, {})", tile::kCombineNames[static_cast<std::size_t>(op.combine)], a, b);
       [[fallthrough]];
     default: break;
   }
@@ -106,23 +108,30 @@ void Emitter::emit_call(const Op& op) {
     }
     const std::string c = array(op.result()).name;
     for (std::int64_t p = 0; p < batch; ++p)
-      code(fmt::format("dot<{}, {}, {}>({} + {}, {}, {} + {}, {}, {} + {});", m, n, k, operands[0], p * m * k, rows[0], operands[1], p * k * n, rows[1], c, p * m * n));
+      code(fmt::format("dot<{}, {}, {}>({} + {}, {}, {} + {}, {}, {} + {});", m, n, k, operands[0], p * m * k, rows[0],
+                       operands[1], p * k * n, rows[1], c, p * m * n));
     close("{");
     return;
   }
   if (op.code == Code::reshape) return;
   std::int64_t outer = 1, inner = 1;
-  for (int d = 0; d < shape.rank; ++d) (d < op.axis ? outer : inner) *= d == op.axis ? 1 : shape[static_cast<std::size_t>(d)];
+  for (int d = 0; d < shape.rank; ++d)
+    (d < op.axis ? outer : inner) *= d == op.axis ? 1 : shape[static_cast<std::size_t>(d)];
   const std::int64_t size = shape[static_cast<std::size_t>(op.axis)];
   const std::string from = array(op.operands[0]).name;
   if (op.code == Code::scan) {
     const std::string to = array(op.result()).name;
     line(fmt::format("for (i64 o = 0; o < {}; ++o)", outer));
     line(fmt::format("  for (i64 k = 0; k < {}; ++k)", inner));
-    line(fmt::format("    for (i64 j = 0; j < {0}; ++j) {{ const i64 at = (o * {0} + {1}) * {2} + k, before = at {3} {2};", size, op.reverse ? fmt::format("({} - j)", size - 1) : "j", inner, op.reverse ? "+" : "-"));
+    line(fmt::format(
+        "    for (i64 j = 0; j < {0}; ++j) {{ const i64 at = (o * {0} + {1}) * {2} + k, before = at {3} {2};", size,
+        op.reverse ? fmt::format("({} - j)", size - 1) : "j", inner, op.reverse ? "+" : "-"));
     const Elem e = type(op.operands[0]).elem;
-    const std::string x = e == Elem::i1 ? from + "[at] != 0" : from + "[at]", t = e == Elem::i1 ? to + "[before] != 0" : to + "[before]";
-    line(fmt::format("      {}[at] = {}(j == 0 ? ({}){} : {}); }}", to, e == Elem::i1 ? "-(i32)" : "", scalar_name(e), x, combined(op, fmt::format("({}){}", scalar_name(e), t), fmt::format("({}){}", scalar_name(e), x), false)));
+    const std::string x = e == Elem::i1 ? from + "[at] != 0" : from + "[at]",
+                      t = e == Elem::i1 ? to + "[before] != 0" : to + "[before]";
+    line(fmt::format(
+        "      {}[at] = {}(j == 0 ? ({}){} : {}); }}", to, e == Elem::i1 ? "-(i32)" : "", scalar_name(e), x,
+        combined(op, fmt::format("({}){}", scalar_name(e), t), fmt::format("({}){}", scalar_name(e), x), false)));
     return;
   }
   // argmin, argmax: the first of equals
@@ -140,8 +149,10 @@ void Emitter::emit_call(const Op& op) {
   line(fmt::format("for (i64 o = 0; o < {}; ++o)", outer));
   line(fmt::format("  for (i64 k = 0; k < {}; ++k) {{", inner));
   line("    i32 best = 0;");
-  line(fmt::format("    for (i64 j = 1; j < {0}; ++j) {{ const auto x = {1}[(o * {0} + j) * {2} + k], y = {1}[(o * {0} + best) * {2} + k]; if (x {3} y || (y != y && x == x)) best = (i32)j; }}", size, from, inner,
-                   op.combine == Combine::argmax ? ">" : "<"));
+  line(
+      fmt::format("    for (i64 j = 1; j < {0}; ++j) {{ const auto x = {1}[(o * {0} + j) * {2} + k], y = {1}[(o * {0} "
+                  "+ best) * {2} + k]; if (x {3} y || (y != y && x == x)) best = (i32)j; }}",
+                  size, from, inner, op.combine == Combine::argmax ? ">" : "<"));
   line(fmt::format("    {} = best;", target));
   line("  }");
 }
@@ -152,14 +163,22 @@ void Emitter::emit_scalar(const Op& op) {
     const ValueId v = op.result();
     const Type& t = type(v);
     const std::string name = fresh(v);
-    line(fmt::format("{} {} = {};", t.pointer ? stored_name(t.elem) + "* const" : "const " + scalar_name(t.elem), name, value));
+    line(fmt::format("{} {} = {};", t.pointer ? stored_name(t.elem) + "* const" : "const " + scalar_name(t.elem), name,
+                     value));
     home(v) = {Home::Kind::name, name, 0, -1};
   };
   const Elem elem = op.operands.empty() ? Elem::i32 : type(op.operands[0]).elem;
   switch (op.code) {
-    case Code::constant: home(op.result()) = {Home::Kind::name, type(op.result()).pointer ? fmt::format("(({}*)0)", stored_name(type(op.result()).elem)) : constant_text(op, type(op.result()).elem), 0, -1}; return;
+    case Code::constant:
+      home(op.result()) = {Home::Kind::name,
+                           type(op.result()).pointer ? fmt::format("(({}*)0)", stored_name(type(op.result()).elem))
+                                                     : constant_text(op, type(op.result()).elem),
+                           0, -1};
+      return;
     case Code::program_id: home(op.result()) = {Home::Kind::name, fmt::format("pid_{}", op.axis), 0, -1}; return;
-    case Code::num_programs: home(op.result()) = {Home::Kind::name, std::to_string(facts_.grid[static_cast<std::size_t>(op.axis)]), 0, -1}; return;
+    case Code::num_programs:
+      home(op.result()) = {Home::Kind::name, std::to_string(facts_.grid[static_cast<std::size_t>(op.axis)]), 0, -1};
+      return;
     case Code::addptr: return define(fmt::format("{} + (i64){}", text(op.operands[0]), text(op.operands[1])));
     case Code::reshape: {
       if (!type(op.operands[0]).is_tile()) return define(text(op.operands[0]));
@@ -177,16 +196,20 @@ void Emitter::emit_scalar(const Op& op) {
     }
     case Code::load: {
       const std::string kind = access_name(elem);
-      std::string value = checked_ ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", kind, site(op, Site::Kind::load), text(op.operands[0])) : fmt::format("ld1<{}>({})", kind, text(op.operands[0]));
+      std::string value = checked_ ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", kind, site(op, Site::Kind::load),
+                                                 text(op.operands[0]))
+                                   : fmt::format("ld1<{}>({})", kind, text(op.operands[0]));
       if (op.operands.size() > 1)
-        value = fmt::format("{} ? {} : ({}){}", text(op.operands[1]), value, scalar_name(elem), op.operands.size() > 2 ? text(op.operands[2]) : constant_text(Op{}, elem));
+        value = fmt::format("{} ? {} : ({}){}", text(op.operands[1]), value, scalar_name(elem),
+                            op.operands.size() > 2 ? text(op.operands[2]) : constant_text(Op{}, elem));
       return define(value);
     }
     case Code::store: {
       const std::string kind = access_name(elem);
       const std::string mask = op.operands.size() > 2 ? fmt::format("if ({}) ", text(op.operands[2])) : "";
       if (checked_)
-        line(fmt::format("{}ck_st1<{}>(hooks, {}, program, {}, {});", mask, kind, site(op, Site::Kind::store), text(op.operands[0]), text(op.operands[1])));
+        line(fmt::format("{}ck_st1<{}>(hooks, {}, program, {}, {});", mask, kind, site(op, Site::Kind::store),
+                         text(op.operands[0]), text(op.operands[1])));
       else
         line(fmt::format("{}st1<{}>({}, {});", mask, kind, text(op.operands[0]), text(op.operands[1])));
       return;
@@ -195,14 +218,21 @@ void Emitter::emit_scalar(const Op& op) {
     case Code::atomic_cas: {
       const bool cas = op.code == Code::atomic_cas;
       const std::string what = cas ? "cas" : atomic_policy(op.atomic);
-      const std::string policy = checked_ ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op, Site::Kind::atomic)) : fmt::format("Atomic_{}{{}}", what);
+      const std::string policy =
+          checked_ ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op, Site::Kind::atomic))
+                   : fmt::format("Atomic_{}{{}}", what);
       const std::string value = text(op.operands[1]);
-      std::string call = fmt::format("atomic_one<{}>({}, {}, {}, {})", access_name(elem), policy, text(op.operands[0]), value, cas ? text(op.operands[2]) : value);
+      std::string call = fmt::format("atomic_one<{}>({}, {}, {}, {})", access_name(elem), policy, text(op.operands[0]),
+                                     value, cas ? text(op.operands[2]) : value);
       const std::size_t mask = cas ? 3 : 2;
-      if (op.operands.size() > mask) call = fmt::format("{} ? {} : {}", text(op.operands[mask]), call, constant_text(Op{}, elem));
+      if (op.operands.size() > mask)
+        call = fmt::format("{} ? {} : {}", text(op.operands[mask]), call, constant_text(Op{}, elem));
       return define(call);
     }
-    case Code::check: line(fmt::format("if (!{}) hooks->failed(hooks->context, {}, program);", text(op.operands[0]), site(op, Site::Kind::assertion))); return;
+    case Code::check:
+      line(fmt::format("if (!{}) hooks->failed(hooks->context, {}, program);", text(op.operands[0]),
+                       site(op, Site::Kind::assertion)));
+      return;
     case Code::cast:
     case Code::bitcast: {
       const Type &from = type(op.operands[0]), &to = type(op.result());
@@ -212,7 +242,8 @@ void Emitter::emit_scalar(const Op& op) {
       break;
     }
     case Code::select: {
-      if (type(op.result()).pointer) return define(fmt::format("{} ? {} : {}", text(op.operands[0]), text(op.operands[1]), text(op.operands[2])));
+      if (type(op.result()).pointer)
+        return define(fmt::format("{} ? {} : {}", text(op.operands[0]), text(op.operands[1]), text(op.operands[2])));
       break;
     }
     default: break;

@@ -61,7 +61,8 @@ Ref Emitter::put(ValueId v, Elem elem, const std::string& text, int level, bool 
   level = std::max(level, 1);
   const std::string name = fresh(v);
   levels_[static_cast<std::size_t>(level)].code +=
-      fmt::format("{}const {} {} = {};\n", std::string(static_cast<std::size_t>(level) * 2 + 2, ' '), lanes ? lanes_name(elem) : scalar_name(elem), name, text);
+      fmt::format("{}const {} {} = {};\n", std::string(static_cast<std::size_t>(level) * 2 + 2, ' '),
+                  lanes ? lanes_name(elem) : scalar_name(elem), name, text);
   return {name, level, lanes};
 }
 
@@ -71,7 +72,8 @@ Ref Emitter::lanes_of(const Ref& ref, Elem elem) {
 }
 
 Ref Emitter::loop_variable(int loop, Mode mode) {
-  if (loop != vector_loop_) return {loops_[static_cast<std::size_t>(loop)].var, loops_[static_cast<std::size_t>(loop)].level, false};
+  if (loop != vector_loop_)
+    return {loops_[static_cast<std::size_t>(loop)].var, loops_[static_cast<std::size_t>(loop)].level, false};
   switch (mode) {
     case Mode::segment: return {segment_var_, segment_level_, false};
     case Mode::zero: return {"0", 1, false};
@@ -114,7 +116,8 @@ Ref Emitter::eval(ValueId v, const Index& given, Mode mode) {
     if (const auto known = truth(v, given)) return {known->value ? "true" : "false", std::max(known->level, 1), false};
   const Index index = normal(v, given).index;
   if (!runs(index, t.shape.rank)) mode = Mode::zero;
-  if (home(v).kind == Home::Kind::array) return eval_array(arrays_[static_cast<std::size_t>(home(v).array)], index, mode);
+  if (home(v).kind == Home::Kind::array)
+    return eval_array(arrays_[static_cast<std::size_t>(home(v).array)], index, mode);
   const std::pair<At, Mode> key{{v, index}, mode};
   for (const Level& level : levels_)
     if (const auto it = level.done.find(key); it != level.done.end()) return it->second;
@@ -142,7 +145,8 @@ Ref Emitter::moving(ValueId v, const Index& index, std::int64_t step) {
 Ref Emitter::eval_range(const Op& op, const Index& index, Mode mode) {
   if (index[0] == kFixed) return {std::to_string(op.integer), 1, false};
   const Ref var = loop_variable(index[0], mode);
-  const std::string at = op.integer == 0 ? fmt::format("(i32){}", var.text) : fmt::format("(i32)({} + {})", var.text, op.integer);
+  const std::string at =
+      op.integer == 0 ? fmt::format("(i32){}", var.text) : fmt::format("(i32)({} + {})", var.text, op.integer);
   if (mode == Mode::lanes) return put(op.result(), Elem::i32, fmt::format("iota() + {}", at), var.level, true);
   return {"(" + at + ")", var.level, false};
 }
@@ -163,7 +167,8 @@ Ref Emitter::eval_array(const Array& array, const Index& index, Mode mode) {
     stride *= array.shape[k];
   }
   for (int d = 0; d < array.first_dim; ++d)
-    if (index[static_cast<std::size_t>(d)] != kFixed) level = std::max(level, loop_variable(index[static_cast<std::size_t>(d)], mode).level);
+    if (index[static_cast<std::size_t>(d)] != kFixed)
+      level = std::max(level, loop_variable(index[static_cast<std::size_t>(d)], mode).level);
   if (at.empty()) at = "0";
   const Elem elem = array.pointer ? Elem::i64 : array.elem;
   if (mode == Mode::lanes && step != 0) {
@@ -208,18 +213,22 @@ Ref Emitter::eval_op(const Op& op, ValueId v, const Index& index, Mode mode) {
   if (op.code == Code::addptr) {
     const auto bytes = tile::elem_bytes(t.elem);
     const Elem offset = type(op.operands[1]).elem;
-    if (!lanes) return put(v, Elem::i64, fmt::format("{} + (i64){} * {}", refs[0].text, refs[1].text, bytes), level, false);
+    if (!lanes)
+      return put(v, Elem::i64, fmt::format("{} + (i64){} * {}", refs[0].text, refs[1].text, bytes), level, false);
     const Ref base = lanes_of(refs[0], Elem::i64), at = lanes_of(refs[1], offset);
     return put(v, Elem::i64, fmt::format("{} + TO(vi64, {}) * {}L", base.text, at.text, bytes), level, true);
   }
   if (op.code == Code::select && lanes && !refs[0].lanes) {
     const Elem e = value_elem(t);
-    return put(v, e, fmt::format("({} ? {} : {})", refs[0].text, lanes_of(refs[1], e).text, lanes_of(refs[2], e).text), level, true);
+    return put(v, e, fmt::format("({} ? {} : {})", refs[0].text, lanes_of(refs[1], e).text, lanes_of(refs[2], e).text),
+               level, true);
   }
   if (op.code == Code::div && t.elem == Elem::f32 && refs[0].lanes && !refs[1].lanes) {
     const int at = std::max(refs[1].level, 1);
     const std::string divisor = fresh("divisor");
-    levels_[static_cast<std::size_t>(at)].code += fmt::format("{}const Divisor {} = divisor({});\n", std::string(static_cast<std::size_t>(at) * 2 + 2, ' '), divisor, refs[1].text);
+    levels_[static_cast<std::size_t>(at)].code +=
+        fmt::format("{}const Divisor {} = divisor({});\n", std::string(static_cast<std::size_t>(at) * 2 + 2, ' '),
+                    divisor, refs[1].text);
     return put(v, Elem::f32, fmt::format("div_by({}, {})", refs[0].text, divisor), level, true);
   }
   std::vector<OperandText> texts;

@@ -62,7 +62,8 @@ void Emitter::index_ops(const Block& block, int) {
       index_ops(b, 0);
     }
     if (op.code == Code::for_ || op.code == Code::while_)
-      for (std::size_t k = 0; k < op.results.size(); ++k) initial_[static_cast<std::size_t>(op.results[k])] = op.operands[skip + k];
+      for (std::size_t k = 0; k < op.results.size(); ++k)
+        initial_[static_cast<std::size_t>(op.results[k])] = op.operands[skip + k];
   }
 }
 
@@ -70,7 +71,8 @@ void Emitter::index_ops(const Block& block, int) {
 std::int32_t Emitter::parameter_of(ValueId p) const {
   for (int guard = 0; guard < 100000; ++guard) {
     const auto& params = f_.body.params;
-    if (const auto it = std::find(params.begin(), params.end(), p); it != params.end()) return static_cast<std::int32_t>(it - params.begin());
+    if (const auto it = std::find(params.begin(), params.end(), p); it != params.end())
+      return static_cast<std::int32_t>(it - params.begin());
     if (initial_[static_cast<std::size_t>(p)] != kNoValue) {
       p = initial_[static_cast<std::size_t>(p)];
       continue;
@@ -138,8 +140,10 @@ void Emitter::emit_block(const Block& block, const Op* owner, std::span<const Va
     if (i < ops.size()) emit_control(ops[i]);
     begin = i + 1;
   }
-  if (owner != nullptr && !ops.empty() && ops.back().code == Code::yield && !targets.empty()) assign(targets, ops.back().operands);
-  if (owner != nullptr) home_ = before;  // what was kept here of values from outside may not be there when the block is skipped
+  if (owner != nullptr && !ops.empty() && ops.back().code == Code::yield && !targets.empty())
+    assign(targets, ops.back().operands);
+  if (owner != nullptr)
+    home_ = before;  // what was kept here of values from outside may not be there when the block is skipped
 }
 
 // Variables and arrays for values that change, with their first contents.
@@ -160,7 +164,8 @@ void Emitter::carry(std::span<const ValueId> values, std::span<const ValueId> in
       copies.push_back(std::move(r));
     } else {
       const std::string name = fresh(v);
-      line(fmt::format("{}{} {}{};", t.pointer ? stored_name(t.elem) : scalar_name(t.elem), t.pointer ? "*" : "", name, initial.empty() ? "" : " = " + home(initial[k]).text));
+      line(fmt::format("{}{} {}{};", t.pointer ? stored_name(t.elem) : scalar_name(t.elem), t.pointer ? "*" : "", name,
+                       initial.empty() ? "" : " = " + home(initial[k]).text));
       home(v) = {Home::Kind::name, name, 0, -1};
     }
   }
@@ -201,11 +206,14 @@ void Emitter::emit_for(const Op& op) {
   const std::string counter = fresh("at"), iv = fresh(body.params[0]);
   const std::string lo = home(op.operands[0]).text, hi = home(op.operands[1]).text, step = home(op.operands[2]).text;
   const auto constant = constant_of(op.operands[2]);
-  const std::string test = constant && *constant > 0   ? fmt::format("{} < (i64){}", counter, hi)
-                           : constant && *constant < 0 ? fmt::format("{} > (i64){}", counter, hi)
-                                                       : fmt::format("(i64){2} > 0 ? {0} < (i64){1} : (i64){2} < 0 && {0} > (i64){1}", counter, hi, step);
+  const std::string test =
+      constant && *constant > 0 ? fmt::format("{} < (i64){}", counter, hi)
+      : constant && *constant < 0
+          ? fmt::format("{} > (i64){}", counter, hi)
+          : fmt::format("(i64){2} > 0 ? {0} < (i64){1} : (i64){2} < 0 && {0} > (i64){1}", counter, hi, step);
   line(fmt::format("for (i64 {0} = (i64){1}; {2}; {0} += (i64){3}) {{", counter, lo, test, step));
-  line(fmt::format("const {} {} = ({}){};", scalar_name(type(body.params[0]).elem), iv, scalar_name(type(body.params[0]).elem), counter));
+  line(fmt::format("const {} {} = ({}){};", scalar_name(type(body.params[0]).elem), iv,
+                   scalar_name(type(body.params[0]).elem), counter));
   home(body.params[0]) = {Home::Kind::name, iv, 0, -1};
   emit_block(body, &op, params);
   line("}");
@@ -244,7 +252,8 @@ std::string Emitter::declare_arrays() {
     const std::string elem = array_elem_name(a.pointer ? Elem::i64 : a.elem);
     if (stack + bytes <= kOnStack) {
       stack += bytes;
-      out += fmt::format("  alignas(64) {} {}[{}];\n", elem, a.name, bytes / array_elem_bytes(a.pointer ? Elem::i64 : a.elem));
+      out += fmt::format("  alignas(64) {} {}[{}];\n", elem, a.name,
+                         bytes / array_elem_bytes(a.pointer ? Elem::i64 : a.elem));
     } else {
       out += fmt::format("  {0}* const {1} = ({0}*)(scratch + {2});\n", elem, a.name, out_.scratch_bytes);
       out_.scratch_bytes += bytes;
@@ -270,7 +279,9 @@ void Emitter::estimate(const Block& block, double times) {
       case Code::sin:
       case Code::cos: weight = 0.8; break;
       case Code::atomic: weight = 5; break;
-      case Code::dot: weight = 0.05 * type(op.operands[0]).shape[static_cast<std::size_t>(type(op.operands[0]).shape.rank) - 1]; break;
+      case Code::dot:
+        weight = 0.05 * type(op.operands[0]).shape[static_cast<std::size_t>(type(op.operands[0]).shape.rank) - 1];
+        break;
       case Code::splat:
       case Code::constant:
       case Code::broadcast:
@@ -281,9 +292,11 @@ void Emitter::estimate(const Block& block, double times) {
     out_.program_cost += times * elements * weight;
     double trips = 1;
     if (op.code == Code::for_) {
-      const tile::Range &lo = ranges_[static_cast<std::size_t>(op.operands[0])], &hi = ranges_[static_cast<std::size_t>(op.operands[1])];
+      const tile::Range &lo = ranges_[static_cast<std::size_t>(op.operands[0])],
+                        &hi = ranges_[static_cast<std::size_t>(op.operands[1])];
       const auto step = constant_of(op.operands[2]);
-      trips = step && *step != 0 ? std::clamp(static_cast<double>(hi.hi - lo.lo) / static_cast<double>(*step), 0.0, 1e6) : 8;
+      trips = step && *step != 0 ? std::clamp(static_cast<double>(hi.hi - lo.lo) / static_cast<double>(*step), 0.0, 1e6)
+                                 : 8;
     }
     for (const Block& b : op.blocks) estimate(b, times * trips);
   }
@@ -296,9 +309,11 @@ Emitted Emitter::run() {
     const ValueId v = f_.body.params[k];
     const Type& t = type(v);
     const std::string name = fresh(f_.parameters[k]);
-    const std::string text = t.pointer               ? fmt::format("{0}* const {1} = ({0}*)arguments[{2}].pointer;", stored_name(t.elem), name, k)
-                             : tile::is_float(t.elem) ? fmt::format("const {0} {1} = ({0})arguments[{2}].real;", scalar_name(t.elem), name, k)
-                                                      : fmt::format("const {0} {1} = ({0})arguments[{2}].integer;", scalar_name(t.elem), name, k);
+    const std::string text =
+        t.pointer ? fmt::format("{0}* const {1} = ({0}*)arguments[{2}].pointer;", stored_name(t.elem), name, k)
+        : tile::is_float(t.elem)
+            ? fmt::format("const {0} {1} = ({0})arguments[{2}].real;", scalar_name(t.elem), name, k)
+            : fmt::format("const {0} {1} = ({0})arguments[{2}].integer;", scalar_name(t.elem), name, k);
     head += "  " + text + "\n";
     home(v) = {Home::Kind::name, name, 0, -1};
   }
@@ -307,13 +322,18 @@ Emitted Emitter::run() {
   const auto& g = facts_.grid;
   std::string out = fmt::format("// {}: grid {} x {} x {}\n", f_.name, g[0], g[1], g[2]);
   out += prelude(levels_[0].code, checked_);
-  out += fmt::format("extern \"C\" void passnet_kernel(const Argument* arguments, i64 begin, i64 end, char* scratch{}) {{\n", checked_ ? ", const Hooks* hooks" : "");
+  out += fmt::format(
+      "extern \"C\" void passnet_kernel(const Argument* arguments, i64 begin, i64 end, char* scratch{}) {{\n",
+      checked_ ? ", const Hooks* hooks" : "");
   out += head + declare_arrays();
   out += "  for (i64 program = begin; program < end; ++program) {\n";
   if (g[1] == 1 && g[2] == 1)
     out += "    const i32 pid_0 = (i32)program, pid_1 = 0, pid_2 = 0;\n";
   else
-    out += fmt::format("    const i32 pid_0 = (i32)(program % {0}), pid_1 = (i32)(program / {0} % {1}), pid_2 = (i32)(program / {2});\n", g[0], g[1], g[0] * g[1]);
+    out += fmt::format(
+        "    const i32 pid_0 = (i32)(program % {0}), pid_1 = (i32)(program / {0} % {1}), pid_2 = (i32)(program / "
+        "{2});\n",
+        g[0], g[1], g[0] * g[1]);
   out += levels_[0].code + "  }\n}\n";
   out_.source = std::move(out);
   return std::move(out_);

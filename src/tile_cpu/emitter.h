@@ -1,6 +1,6 @@
-// The emitter's state and its parts. A tile value has no loop of its own: it is an expression that is evaluated, element by
-// element, inside the loops of the *roots* that need it (stores, reductions, values that must be kept). Roots over the same
-// elements share a loop nest.
+// The emitter's state and its parts. A tile value has no loop of its own: it is an expression that is evaluated,
+// element by element, inside the loops of the *roots* that need it (stores, reductions, values that must be kept).
+// Roots over the same elements share a loop nest.
 //   emit.cpp      the function's frame, blocks and control flow
 //   schedule.cpp  which values are roots, and which roots share a nest
 //   nest.cpp      the loops of a nest: outer loops, the vector loop with its bounds, reductions
@@ -26,14 +26,15 @@ namespace passnet::tile_cpu {
 using tile::Block;
 using tile::Code;
 using tile::Elem;
+using tile::kNoValue;
 using tile::Op;
 using tile::Shape;
 using tile::Type;
 using tile::ValueId;
-using tile::kNoValue;
 
 inline constexpr std::int8_t kFixed = -1;
-using Index = std::array<std::int8_t, tile::kRankLimit>;  // by dimension: the loop that runs over it, or kFixed: element 0
+using Index =
+    std::array<std::int8_t, tile::kRankLimit>;  // by dimension: the loop that runs over it, or kFixed: element 0
 
 struct At {  // a value at an index
   ValueId value;
@@ -54,8 +55,8 @@ struct Array {
   std::string name;
   Elem elem = Elem::f32;
   Shape shape;
-  int first_dim = 0;   // dimensions before it are fixed by the row loop
-  int storage = -1;    // the array whose elements these are: itself, or another's in a new shape
+  int first_dim = 0;  // dimensions before it are fixed by the row loop
+  int storage = -1;   // the array whose elements these are: itself, or another's in a new shape
   bool pointer = false;
   std::int64_t bytes() const;
 };
@@ -84,9 +85,9 @@ struct Root {
   int axis = -1;         // reduce; of a copy -2 - the array it comes from
   bool publish = false;  // keep: the array is the value's home from then on
   std::string accumulator;
-  std::vector<ValueId> needs;     // values with a home that this reads
+  std::vector<ValueId> needs;  // values with a home that this reads
   std::vector<Access> accesses;
-  std::set<At> evaluated;         // tile values on the way, at their index in the domain
+  std::set<At> evaluated;  // tile values on the way, at their index in the domain
 };
 
 struct Group {  // one loop nest, then scalars
@@ -220,7 +221,8 @@ class Emitter {
   };
   Address address(ValueId pointer, const Index& index, Mode mode);
   Ref load(const Op& op, const Index& index, Mode mode);
-  Ref load_lanes(const Op& op, const Address& a, const Index& index, const std::vector<At>& mask, const Ref& other, int level);
+  Ref load_lanes(const Op& op, const Address& a, const Index& index, const std::vector<At>& mask, const Ref& other,
+                 int level);
   Ref sum_terms(const Address& a, Mode mode);
   Ref eval_mask(const std::vector<At>& mask, Mode mode);
   bool remaining_mask(const Op& op, ValueId mask, const Index& index, std::vector<At>& left, int& level) const;

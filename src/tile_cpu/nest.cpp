@@ -21,11 +21,14 @@ void Emitter::close(const std::string& head, const std::string& tail) {
   levels_.back().code += fmt::format("{0}{1}\n{2}{0}{3}\n", indent, head, body, tail);
 }
 
-void Emitter::code(const std::string& text) { levels_.back().code += std::string(levels_.size() * 2, ' ') + text + "\n"; }
+void Emitter::code(const std::string& text) {
+  levels_.back().code += std::string(levels_.size() * 2, ' ') + text + "\n";
+}
 
 // Whether the nest can run inside a loop over the first dimension.
 bool Emitter::rowwise(const Group& group) const {
-  return !group.roots.empty() && group.roots[0].kind != Root::Kind::call && group.domain.rank >= 2 && group.domain[0] > 1 && group.vector != 0 && group.axis != 0;
+  return !group.roots.empty() && group.roots[0].kind != Root::Kind::call && group.domain.rank >= 2 &&
+         group.domain[0] > 1 && group.vector != 0 && group.axis != 0;
 }
 
 bool Emitter::joins_rows(std::span<const Group> groups, const Group& next) const {
@@ -41,7 +44,9 @@ bool Emitter::joins_rows(std::span<const Group> groups, const Group& next) const
           for (const Access& b : n.accesses) {
             if (!a.write && !b.write) continue;
             const bool arrays = a.memory >= kArrayMemory || b.memory >= kArrayMemory;
-            if (arrays ? a.memory == b.memory && !(r.publish && a.write) : a.memory == b.memory || a.memory < 0 || b.memory < 0) return false;
+            if (arrays ? a.memory == b.memory && !(r.publish && a.write)
+                       : a.memory == b.memory || a.memory < 0 || b.memory < 0)
+              return false;
           }
     }
   }
@@ -126,7 +131,9 @@ void Emitter::emit_groups(std::vector<Group>& groups) {
     }
     std::size_t h = g + 1;
     if (rowwise(groups[g]))
-      while (h < groups.size() && groups[h - 1].after.empty() && joins_rows(std::span(groups).subspan(g, h - g), groups[h])) ++h;
+      while (h < groups.size() && groups[h - 1].after.empty() &&
+             joins_rows(std::span(groups).subspan(g, h - g), groups[h]))
+        ++h;
     if (h - g >= 2) {
       emit_rows(std::span(groups).subspan(g, h - g));
     } else {
@@ -230,6 +237,12 @@ void Emitter::emit_nest(Group& group, int first_dim) {
   vector_loop_ = -1;
   steps_.clear();
   known_ = before;
+  // the next nest of these rows numbers its loops anew
+  for (Level& level : levels_)
+    std::erase_if(level.done, [&](const auto& done) {
+      const Index& at = done.first.first.index;
+      return std::any_of(at.begin(), at.end(), [&](std::int8_t loop) { return loop >= first_dim; });
+    });
 }
 
 void Emitter::emit_vector_loop(Group& group, const Index& index, std::int64_t size) {
@@ -241,14 +254,16 @@ void Emitter::emit_vector_loop(Group& group, const Index& index, std::int64_t si
     if (!across) continue;
     const Elem elem = type(r.op->operands[0]).elem;
     for (int u = 0; u < (unrolled ? 4 : 1); ++u)
-      code(fmt::format("{} {}_{} = all(({}){});", lanes_name(elem), r.accumulator, u, scalar_name(elem), identity(*r.op)));
+      code(fmt::format("{} {}_{} = all(({}){});", lanes_name(elem), r.accumulator, u, scalar_name(elem),
+                       identity(*r.op)));
     code(fmt::format("{} {}_rest = {};", scalar_name(elem), r.accumulator, identity(*r.op)));
   }
   if (const auto bound = common_bound(group, index)) {
     const Ref below = eval(bound->below, bound->below_index, Mode::zero);
     const Ref limit = eval(bound->limit, bound->limit_index, Mode::zero);
     const std::string hi = fresh("hi");
-    code(fmt::format("const i64 {} = clamp_i64((i64){} - (i64){}{}, 0, {});", hi, limit.text, below.text, bound->inclusive ? " + 1" : "", size));
+    code(fmt::format("const i64 {} = clamp_i64((i64){} - (i64){}{}, 0, {});", hi, limit.text, below.text,
+                     bound->inclusive ? " + 1" : "", size));
     known_[bound->condition] = {true, static_cast<int>(levels_.size())};
     emit_region(group, index, "0", hi, false);
     known_[bound->condition].value = false;
@@ -267,16 +282,20 @@ void Emitter::emit_vector_loop(Group& group, const Index& index, std::int64_t si
       code(fmt::format("{0}_2 = {1};", a, combined(*r.op, a + "_2", a + "_3", true)));
       code(fmt::format("{0}_0 = {1};", a, combined(*r.op, a + "_0", a + "_2", true)));
     }
-    const std::string total = fmt::format("across({}_0, [](auto a, auto b) __attribute__((always_inline)) {{ return {}; }})", a, combined(*r.op, "a", "b", true));
+    const std::string total =
+        fmt::format("across({}_0, [](auto a, auto b) __attribute__((always_inline)) {{ return {}; }})", a,
+                    combined(*r.op, "a", "b", true));
     const Elem elem = type(r.op->operands[0]).elem;
     const std::string name = fresh("total");
-    code(fmt::format("const {} {} = {};", scalar_name(elem), name, combined(*r.op, fmt::format("({})({})", scalar_name(elem), total), a + "_rest", false)));
+    code(fmt::format("const {} {} = {};", scalar_name(elem), name,
+                     combined(*r.op, fmt::format("({})({})", scalar_name(elem), total), a + "_rest", false)));
     write_result(r, index, {name, static_cast<int>(levels_.size()) - 1, false});
   }
 }
 
 // The elements from..to, L at a time.
-void Emitter::emit_region(const Group& group, const Index& index, const std::string& from, const std::string& to, bool whole) {
+void Emitter::emit_region(const Group& group, const Index& index, const std::string& from, const std::string& to,
+                          bool whole) {
   const std::int64_t size = group.domain[static_cast<std::size_t>(group.vector)];
   segment_ = find_segment(group, index, size);
   steps_.clear();
@@ -284,7 +303,8 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
   segment_var_ = fresh("s");
   if (segment_) {
     const Ref at = eval(segment_->dividend.value, segment_->dividend.index, Mode::segment);
-    code(fmt::format("{0}_end = min_i64({1}, {0} + ({2} - (i64){3} % {2}));", segment_var_, to, segment_->size, at.text));
+    code(fmt::format("{0}_end = min_i64({1}, {0} + ({2} - (i64){3} % {2}));", segment_var_, to, segment_->size,
+                     at.text));
   }
   vector_level_ = open();
   loops_[static_cast<std::size_t>(vector_loop_)].level = vector_level_;
@@ -298,19 +318,24 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
     for (int u = 0; u < 4; ++u) arguments[u] += fmt::format(", {}_{}", r.accumulator, size >= 64 ? u : 0);
   }
   emit_roots(group, index);
-  close(fmt::format("const auto body = [&]<bool Full>(const i64 i, const i32 n{}) __attribute__((always_inline)) {{", parameters), "};");
+  close(fmt::format("const auto body = [&]<bool Full>(const i64 i, const i32 n{}) __attribute__((always_inline)) {{",
+                    parameters),
+        "};");
   const std::string begin = segment_ ? segment_var_ : from, end = segment_ ? segment_var_ + "_end" : to;
   code(fmt::format("i64 i = {};", begin));
   if (reduces && size >= 64) {
     std::string four;
-    for (int u = 0; u < 4; ++u) four += fmt::format(" body.template operator()<true>(i + {} * L, L{});", u, arguments[u]);
+    for (int u = 0; u < 4; ++u)
+      four += fmt::format(" body.template operator()<true>(i + {} * L, L{});", u, arguments[u]);
     code(fmt::format("for (; i + 4 * L <= {}; i += 4 * L) {{{} }}", end, four));
   }
   code(fmt::format("for (; i + L <= {}; i += L) body.template operator()<true>(i, L{});", end, arguments[0]));
-  if (!whole || segment_ || size % 16 != 0) code(fmt::format("if (i < {0}) body.template operator()<false>(i, (i32)({0} - i){1});", end, arguments[0]));
-  const std::string head = segment_ ? fmt::format("for (i64 {0} = {1}, {0}_end; {0} < {2}; {0} = {0}_end) {{", segment_var_, from, to)
-                           : whole  ? std::string("{")
-                                    : fmt::format("if ({} < {}) {{", from, to);
+  if (!whole || segment_ || size % 16 != 0)
+    code(fmt::format("if (i < {0}) body.template operator()<false>(i, (i32)({0} - i){1});", end, arguments[0]));
+  const std::string head =
+      segment_ ? fmt::format("for (i64 {0} = {1}, {0}_end; {0} < {2}; {0} = {0}_end) {{", segment_var_, from, to)
+      : whole  ? std::string("{")
+               : fmt::format("if ({} < {}) {{", from, to);
   close(head);
   segment_.reset();
   segment_level_ = -1;
@@ -328,9 +353,12 @@ void Emitter::emit_outside(const Group& group, const Index& index, const std::st
     int level = 0;
     if (r.kind == Root::Kind::store && r.op->code != Code::check) {
       const std::size_t mask = r.op->code == Code::atomic_cas ? 3 : 2;
-      if (r.op->operands.size() > mask && !remaining_mask(*r.op, r.op->operands[mask], index, left, level) && r.array < 0) continue;
+      if (r.op->operands.size() > mask && !remaining_mask(*r.op, r.op->operands[mask], index, left, level) &&
+          r.array < 0)
+        continue;
     }
-    if (r.kind == Root::Kind::reduce && across && type(r.op->operands[0]).elem != Elem::i1 && r.op->combine != tile::Combine::product && r.op->combine != tile::Combine::bit_xor) {
+    if (r.kind == Root::Kind::reduce && across && type(r.op->operands[0]).elem != Elem::i1 &&
+        r.op->combine != tile::Combine::product && r.op->combine != tile::Combine::bit_xor) {
       const std::vector<Level> saved = levels_;
       const auto sites = out_.sites;
       vector_level_ = open();
@@ -341,7 +369,10 @@ void Emitter::emit_outside(const Group& group, const Index& index, const std::st
         const bool sum = r.op->combine == tile::Combine::sum;
         const bool zero = x.text == constant_text(Op{}, elem);
         if (!sum || !zero) {
-          code(fmt::format("{}_rest = {};", r.accumulator, sum ? fmt::format("({})({} * ({})({} - {}))", scalar_name(elem), x.text, scalar_name(elem), size, from) : x.text));
+          code(fmt::format(
+              "{}_rest = {};", r.accumulator,
+              sum ? fmt::format("({})({} * ({})({} - {}))", scalar_name(elem), x.text, scalar_name(elem), size, from)
+                  : x.text));
           close(fmt::format("if ({} < {}) {{", from, size));
         } else {
           levels_.pop_back();
@@ -360,7 +391,8 @@ void Emitter::emit_outside(const Group& group, const Index& index, const std::st
 
 // All roots of the nest at the elements i..i+n-1.
 void Emitter::emit_roots(const Group& group, const Index& index) {
-  const bool inner = group.axis >= 0 && group.axis != group.vector && group.domain[static_cast<std::size_t>(group.axis)] >= 1;
+  const bool inner =
+      group.axis >= 0 && group.axis != group.vector && group.domain[static_cast<std::size_t>(group.axis)] >= 1;
   if (!inner) {
     for (const Root& r : group.roots) emit_root(r, index);
     return;
@@ -374,7 +406,8 @@ void Emitter::emit_roots(const Group& group, const Index& index) {
   open();
   loops_.push_back({var, static_cast<int>(levels_.size()) - 1});
   Index at = index;
-  if (group.domain[static_cast<std::size_t>(group.axis)] > 1) at[static_cast<std::size_t>(group.axis)] = static_cast<std::int8_t>(loops_.size() - 1);
+  if (group.domain[static_cast<std::size_t>(group.axis)] > 1)
+    at[static_cast<std::size_t>(group.axis)] = static_cast<std::int8_t>(loops_.size() - 1);
   for (const Root& r : group.roots) emit_root(r, at);
   loops_.pop_back();
   close(fmt::format("for (i64 {0} = 0; {0} < {1}; ++{0}) {{", var, group.domain[static_cast<std::size_t>(group.axis)]));
@@ -385,13 +418,16 @@ void Emitter::emit_roots(const Group& group, const Index& index) {
 void Emitter::emit_root(const Root& r, const Index& index) {
   if (r.kind == Root::Kind::store) return store(*r.op, index);
   if (r.kind == Root::Kind::keep) {
-    const Ref x = r.value == kNoValue ? eval_array(arrays_[static_cast<std::size_t>(-2 - r.axis)], index, Mode::lanes) : eval(r.value, index, Mode::lanes);
+    const Ref x = r.value == kNoValue ? eval_array(arrays_[static_cast<std::size_t>(-2 - r.axis)], index, Mode::lanes)
+                                      : eval(r.value, index, Mode::lanes);
     return write_result(r, index, x);
   }
   const Elem elem = type(r.op->operands[0]).elem;
   const Ref x = lanes_of(eval(r.op->operands[0], index, Mode::lanes), elem);
   const bool across = vector_loop_ == index[static_cast<std::size_t>(r.axis)];
-  const std::string part = across ? fmt::format("(Full ? {0} : pick(below(n), {0}, all(({1}){2})))", x.text, scalar_name(elem), identity(*r.op)) : x.text;
+  const std::string part = across ? fmt::format("(Full ? {0} : pick(below(n), {0}, all(({1}){2})))", x.text,
+                                                scalar_name(elem), identity(*r.op))
+                                  : x.text;
   code(fmt::format("{} = {};", r.accumulator, combined(*r.op, r.accumulator, part, true)));
 }
 
@@ -411,7 +447,8 @@ void Emitter::write_result(const Root& r, const Index& index, const Ref& value) 
     const std::int8_t loop = index[static_cast<std::size_t>(from)];
     if (loop != kFixed) {
       if (loop == vector_loop_) step += stride;
-      at += fmt::format("{}{}{}", at.empty() ? "" : " + ", loop_variable(loop, Mode::first).text, stride == 1 ? "" : fmt::format(" * {}L", stride));
+      at += fmt::format("{}{}{}", at.empty() ? "" : " + ", loop_variable(loop, Mode::first).text,
+                        stride == 1 ? "" : fmt::format(" * {}L", stride));
     }
     stride *= array.shape[static_cast<std::size_t>(d)];
   }

@@ -80,7 +80,8 @@ std::string cast_text(const OperandText& x, Elem to, bool lanes) {
   if (tile::is_float(from) && !tile::is_float(to)) return fmt::format("to_{}({})", target, source);
   if (scalar_name(from) == scalar_name(to)) return tile::is_float(to) ? rounded(source, to) : source;
   if (from == Elem::f64 && tile::is_half(to)) return rounded(fmt::format("odd_({})", source), to);
-  const std::string converted = lanes ? fmt::format("TO({}, {})", target, source) : fmt::format("({}){}", target, source);
+  const std::string converted =
+      lanes ? fmt::format("TO({}, {})", target, source) : fmt::format("({}){}", target, source);
   return rounded(converted, to);
 }
 
@@ -129,7 +130,9 @@ std::string op_text(const tile::Op& given, std::span<const OperandText> x, Elem 
       case Code::abs: return x[0].text;
       case Code::rem: return lanes ? "all(false)" : "false";
       case Code::shl:  // by one or more: nothing is left
-      case Code::shr: return lanes ? fmt::format("({} & ~{})", x[0].text, x[1].text) : fmt::format("({} && !{})", x[0].text, x[1].text);
+      case Code::shr:
+        return lanes ? fmt::format("({} & ~{})", x[0].text, x[1].text)
+                     : fmt::format("({} && !{})", x[0].text, x[1].text);
       default: break;
     }
   }
@@ -151,7 +154,8 @@ std::string op_text(const tile::Op& given, std::span<const OperandText> x, Elem 
     case Code::max: return fmt::format("{}_({}, {})", name, x[0].text, x[1].text);
     case Code::min_nan:
     case Code::max_nan:
-      if (!tile::is_float(result)) return fmt::format("{}_({}, {})", op.code == Code::min_nan ? "min" : "max", x[0].text, x[1].text);
+      if (!tile::is_float(result))
+        return fmt::format("{}_({}, {})", op.code == Code::min_nan ? "min" : "max", x[0].text, x[1].text);
       return fmt::format("{}({}, {})", name, x[0].text, x[1].text);
     case Code::shl:
     case Code::shr:

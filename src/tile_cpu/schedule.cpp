@@ -1,5 +1,5 @@
-// Which values are roots, and which roots share a loop nest. Roots keep the order of the program where one needs another's
-// result or they touch the same memory.
+// Which values are roots, and which roots share a loop nest. Roots keep the order of the program where one needs
+// another's result or they touch the same memory.
 #include <algorithm>
 
 #include "tile_cpu/emitter.h"
@@ -86,7 +86,8 @@ bool Emitter::overwritten(const Op& load) const {
     const Access a{memory, kNoValue, false}, b{memory_of(w->operands[0]), kNoValue, true};
     if (!conflict(a, b)) continue;
     // read, compute, write back the same elements: the load may stay where the store is, if nothing else uses it later
-    const bool own = w->operands[0] == load.operands[0] && block_of_.at(w) == block_of_.at(&load) && order_.at(w) > order_.at(&load);
+    const bool own =
+        w->operands[0] == load.operands[0] && block_of_.at(w) == block_of_.at(&load) && order_.at(w) > order_.at(&load);
     if (!own) return true;
     for (const Op* user : users_[static_cast<std::size_t>(load.result())])
       if (order_.at(user) > order_.at(w) || block_of_.at(user) != block_of_.at(w)) return true;
@@ -98,7 +99,9 @@ bool Emitter::overwritten(const Op& load) const {
 std::optional<std::int64_t> Emitter::row_stride(ValueId v) {
   const Op* op = def(v);
   const Type& t = type(v);
-  if (checked_ || op == nullptr || op->code != Code::load || op->operands.size() > 1 || home(v).kind != Home::Kind::nowhere) return std::nullopt;
+  if (checked_ || op == nullptr || op->code != Code::load || op->operands.size() > 1 ||
+      home(v).kind != Home::Kind::nowhere)
+    return std::nullopt;
   if (t.elem != Elem::f32 || t.shape.rank != 2 || overwritten(*op)) return std::nullopt;
   const Address a = address(op->operands[0], identity_index(2), Mode::zero);
   if (a.base.empty()) return std::nullopt;
@@ -121,10 +124,12 @@ std::optional<std::int64_t> Emitter::row_stride(ValueId v) {
 // A value that later loops cannot, or should not, compute again.
 bool Emitter::must_keep(const Op& op, std::span<const Op> run) const {
   const ValueId v = op.result();
-  if (op.code == Code::load && overwritten(op)) return true;
+  // checked: every load is an access of its own, whatever of it is used
+  if (op.code == Code::load && (checked_ || overwritten(op))) return true;
   if (op.code == Code::constant || op.code == Code::splat || op.code == Code::arange) return false;
   bool leaves = false;
-  for (const Op* user : users_[static_cast<std::size_t>(v)]) leaves = leaves || user < run.data() || user >= run.data() + run.size();
+  for (const Op* user : users_[static_cast<std::size_t>(v)])
+    leaves = leaves || user < run.data() || user >= run.data() + run.size();
   if (!leaves) return false;
   const auto loads = [&](auto&& self, ValueId x) -> bool {
     const Op* d = def(x);
@@ -167,7 +172,8 @@ std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, st
       case Code::atomic_cas:
         r.kind = Root::Kind::store;
         r.domain = type(op.operands[0]).shape;
-        if (!op.results.empty() && !users_[static_cast<std::size_t>(op.result())].empty()) r.array = new_array(op.result());
+        if (!op.results.empty() && !users_[static_cast<std::size_t>(op.result())].empty())
+          r.array = new_array(op.result());
         out.push_back(std::move(r));
         break;
       case Code::reduce:
@@ -191,7 +197,8 @@ std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, st
         const ValueId acc = op.operands[2];
         int array = home(acc).array;
         const int defined = def(acc) != nullptr ? block_of_.at(def(acc)) : param_block_[static_cast<std::size_t>(acc)];
-        if (home(acc).kind != Home::Kind::array || uses_[static_cast<std::size_t>(acc)] > 1 || defined != block_of_.at(&op)) {
+        if (home(acc).kind != Home::Kind::array || uses_[static_cast<std::size_t>(acc)] > 1 ||
+            defined != block_of_.at(&op)) {
           array = new_array(op.result());  // sums go to a copy of acc
           Root copy;
           copy.kind = Root::Kind::keep;
@@ -238,7 +245,9 @@ std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, st
     // does anything else here still need the old elements, or this one at other places?
     Root probe = r;
     collect(probe);
-    bool delayed = std::any_of(probe.accesses.begin(), probe.accesses.end(), [&](const Access& a) { return !a.write && a.memory == array_memory(array) && a.pointer != kOwnElement; });
+    bool delayed = std::any_of(probe.accesses.begin(), probe.accesses.end(), [&](const Access& a) {
+      return !a.write && a.memory == array_memory(array) && a.pointer != kOwnElement;
+    });
     for (std::size_t j = 0; j < targets.size(); ++j) {
       if (j == k || !type(targets[j]).is_tile()) continue;
       Root other;
@@ -282,7 +291,8 @@ void Emitter::collect(Root& root) {
   for (const ValueId o : op.operands) visit(root, o, own);
   if (op.code == Code::store || op.code == Code::atomic || op.code == Code::atomic_cas)
     root.accesses.push_back({memory_of(op.operands[0]), op.code == Code::store ? op.operands[0] : kNoValue, true});
-  if (op.code == Code::load && !type(op.result()).is_tile()) root.accesses.push_back({memory_of(op.operands[0]), kNoValue, false});
+  if (op.code == Code::load && !type(op.result()).is_tile())
+    root.accesses.push_back({memory_of(op.operands[0]), kNoValue, false});
   if (root.kind == Root::Kind::call && !op.results.empty() && home(op.result()).kind == Home::Kind::array)
     root.accesses.push_back({array_memory(home(op.result()).array), kNoValue, true});
 }
@@ -302,8 +312,10 @@ void Emitter::visit(Root& root, ValueId v, const Index& index) {
   }
   const Op* op = def(v);
   if (op == nullptr || !t.is_tile()) return;
-  if (op->code == Code::reduce || op->code == Code::scan || op->code == Code::dot || op->code == Code::for_ || op->code == Code::while_ || op->code == Code::if_ || op->code == Code::atomic ||
-      op->code == Code::atomic_cas || (op->code == Code::reshape && type(op->operands[0]).is_tile() && !only_ones_change(type(op->operands[0]).shape, t.shape))) {
+  if (op->code == Code::reduce || op->code == Code::scan || op->code == Code::dot || op->code == Code::for_ ||
+      op->code == Code::while_ || op->code == Code::if_ || op->code == Code::atomic || op->code == Code::atomic_cas ||
+      (op->code == Code::reshape && type(op->operands[0]).is_tile() &&
+       !only_ones_change(type(op->operands[0]).shape, t.shape))) {
     root.needs.push_back(v);
     return;
   }
@@ -324,7 +336,7 @@ bool Emitter::fits(const Group& group, const Root& root) const {
 }
 
 std::vector<Group> Emitter::group(std::vector<Root> roots) {
-  std::vector<Group> groups(1);  // the first has no nest, only scalars
+  std::vector<Group> groups(1);          // the first has no nest, only scalars
   std::map<ValueId, std::size_t> ready;  // a value made here: after which group
   const auto conflicts = [](const Root& a, const Root& b) {
     for (const Access& x : a.accesses)
@@ -370,7 +382,8 @@ std::vector<Group> Emitter::group(std::vector<Root> roots) {
       ready[root.value] = place;
       home(root.value) = {Home::Kind::array, {}, 0, root.array};
     }
-    if (root.kind == Root::Kind::store && root.array >= 0) home(root.op->result()) = {Home::Kind::array, {}, 0, root.array};
+    if (root.kind == Root::Kind::store && root.array >= 0)
+      home(root.op->result()) = {Home::Kind::array, {}, 0, root.array};
     target.roots.push_back(std::move(root));
   }
   return groups;
@@ -450,8 +463,12 @@ int Emitter::vector_dimension(const Group& group) {
       const Index own = identity_index(rank);
       for (const At& at : root.evaluated) {
         const Op* op = def(at.value);
-        if (op != nullptr && op->code == Code::load && type(at.value).is_tile() && home(at.value).kind == Home::Kind::nowhere) count(op->operands[0], at.index);
-        if (home(at.value).kind == Home::Kind::array && at.index[static_cast<std::size_t>(type(at.value).shape.rank) - 1] == d) score += 1;
+        if (op != nullptr && op->code == Code::load && type(at.value).is_tile() &&
+            home(at.value).kind == Home::Kind::nowhere)
+          count(op->operands[0], at.index);
+        if (home(at.value).kind == Home::Kind::array &&
+            at.index[static_cast<std::size_t>(type(at.value).shape.rank) - 1] == d)
+          score += 1;
       }
       if (root.kind == Root::Kind::store && root.op->code == Code::store) count(root.op->operands[0], own);
       if (root.kind == Root::Kind::keep && d == rank - 1) score += 1;

@@ -179,7 +179,7 @@ class Writer:
         return self.name(f"{a.text} {op} ({b.text} | 1)", promote(a.dtype, b.dtype), shape)
 
     def compare(self):
-        a = self.pick(lambda v: v.dtype != "int1")
+        a = self.pick(lambda v: v.dtype != "int1" and v.shape)
         if not a:
             return None
         op = self.r.choice(["<", "<=", ">", ">=", "==", "!="])
@@ -398,7 +398,7 @@ FUNCTIONS = [  # text, domain of the argument, ulps in float32, absolute error t
     ("tl.erf(x)", "any", 8, 0), ("tl.sigmoid(x)", "any", 6, 1e-7), ("x * tl.sigmoid(x)", "any", 8, 1e-7),
     ("0.5 * x * (1.0 + tl.erf(x * 0.7071067811865476))", "unit", 12, 1e-7), ("tl.fma(x, x, x)", "any", 2, 2e-3),
     ("tl.math.exp(x)", "unit", 4, 0), ("tl.math.log(x)", "positive", 4, 1e-7), ("tl.math.rsqrt(x)", "positive", 3, 0),
-    ("x.exp()", "unit", 4, 0), ("x.sigmoid()", "unit", 6, 0), ("tl.fdiv(x, x + 20.0)", "unit", 1, 0), ("tl.div_rn(x, x + 20.0)", "unit", 0, 0),
+    ("x.sigmoid()", "unit", 6, 0), ("tl.fdiv(x, x + 20.0)", "unit", 1, 0), ("tl.div_rn(x, x + 20.0)", "unit", 0, 0),
     ("tl.clamp(x, -0.5, 0.75)", "any", 0, 0), ("tl.exp(x) / (1.0 + tl.exp(x))", "unit", 10, 0),
     ("tl.log(1.0 + tl.exp(x))", "unit", 10, 1e-7), ("tl.sqrt(x) + tl.floor(x)", "positive", 2, 0),
 ]
@@ -440,7 +440,7 @@ def reductions(r, name):
         f = "max"
     if dtype == "int1" and f not in ("sum",):
         f = "sum"
-    if f == "xor_sum" and (is_float(dtype) or axis is None):
+    if f == "xor_sum" and (is_float(dtype) or axis is None or axis < 0):
         f = "min"
     if f == "cumprod":
         x = k.name(f"tl.where({x.text} > 0, {x.text} * 0 + 1, {x.text} * 0 + 2)" if not is_float(dtype) else
@@ -762,9 +762,114 @@ def shapes(r, name):
     return Case(name, text, {"x_ptr": Buffer(dtype, data(r, dtype, n)), "y_ptr": zeros(dtype, total)})
 
 
-FAMILIES = {"elementwise": elementwise, "functions": functions, "reductions": reductions, "sums": sums, "loops": loops, "dots": dots,
+class Mixed(Kernel):
+    """Steps, reductions along any axis, scans, transposes, loops and stores in any order, over integers: what decides how a kernel is cut
+    into loops."""
+
+    def integers(self, v):
+        return rank(v.dtype) == 1
+
+    def full(self, v):
+        return self.integers(v) and v.shape == self.shape
+
+    def reduce(self):
+        x = self.pick(self.full)
+        d = self.r.randrange(len(self.shape))
+        kept = tuple(1 if i == d else s for i, s in enumerate(self.shape))
+        f = self.r.choice(["sum", "max", "min", "argmax", "argmin", "sum", "max"])
+        t = "int32" if "arg" in f else x.dtype
+        if len(self.shape) == 1 and f == "sum":
+            x, t = Value(f"{x.text}.to(tl.int64)", "int64", x.shape), "int64"  # a scalar that may wrap
+        if BITS[x.dtype] < 32 and f == "sum":
+            t = "int32" if is_signed(x.dtype) else "uint32"
+        if BITS[x.dtype] < 32 and f in ("max", "min"):
+            t = "int32"
+        if self.r.random() < 0.5:
+            return self.name(f"tl.{f}({x.text}, axis={d}, keep_dims=True)", t, kept)
+        flat = self.name(f"tl.{f}({x.text}, {d})", t, kept)
+        if len(self.shape) == 1:
+            flat.shape = ()
+            return flat
+        marks = [":"] * (len(self.shape) - 1)
+        marks.insert(d, "None")
+        self.values.remove(flat)
+        return self.name(f"{flat.text}[{', '.join(marks)}]", t, kept)
+
+    def scan(self):
+        x = self.pick(lambda v: self.full(v) and BITS[v.dtype] >= 32)
+        if not x:
+            return None
+        return self.name(f"tl.cumsum({x.text}, axis={self.r.randrange(len(self.shape))}{self.r.choice(['', '', ', reverse=True'])})", x.dtype, x.shape)
+
+    def turn(self):
+        x = self.pick(self.full)
+        if len(self.shape) == 2 and self.shape[0] == self.shape[1]:
+            return self.name(self.r.choice([f"tl.trans({x.text})", f"{x.text}.T"]), x.dtype, x.shape)
+        n = int(np.prod(self.shape))
+        other = f"[{n // 2}, 2]" if len(self.shape) != 2 else f"[{self.shape[1]}, {self.shape[0]}]"
+        turned = f"tl.trans(tl.reshape({x.text}, {other}))"
+        return self.name(f"tl.reshape({turned}, {list(self.shape)})", x.dtype, x.shape)
+
+    def again(self):
+        """Written and read back, element for element."""
+        x = self.pick(self.full)
+        if not x:
+            return None
+        p = f"m{len(self.arguments)}"
+        self.argument(p, Buffer(x.dtype, data(self.r, x.dtype, self.elements)))
+        before = self.name(f"tl.load({p} + at, mask=mask, other=1)", x.dtype, self.shape)
+        self.line(f"tl.store({p} + at, {x.text}, mask=mask{self.r.choice(['', ' & (at % 3 != 1)'])})")
+        self.name(f"tl.load({p} + at, mask=mask, other=2)", x.dtype, self.shape)
+        return before
+
+    def loop(self):
+        x = self.pick(self.full)
+        if self.depth > 2 or not x:
+            return None
+        self.count += 1
+        acc, i = f"a{self.count}", f"j{self.count}"
+        self.line(f"{acc} = {x.text} + {self.r.choice([0, 1])}")
+        kept = list(self.values)
+        self.line(f"for {i} in {self.r.choice(['range(0, steps)', 'range(steps)', 'range(1, 7, 2)', 'tl.static_range(3)', 'range(0, n0, 5)'])}:")
+        self.depth += 1
+        a = Value(acc, x.dtype, self.shape)
+        self.values.append(a)
+        for _ in range(self.r.choice([1, 2, 4])):
+            self.any()
+        if self.r.random() < 0.4:
+            self.line(f"if ({i} + tl.program_id(0)) % 2 == 0:")
+            self.depth += 1
+            self.line(f"{acc} = {acc} * 3 + 1")
+            self.depth -= 1
+        b = self.partner(a, lambda v: v is not a and self.integers(v)) or a
+        text = b.text if b.dtype == x.dtype else f"{b.text}.to(tl.{x.dtype})"
+        self.line(f"{acc} = {self.r.choice([f'{acc} ^ {text}', f'{acc} + {text}', f'tl.maximum({acc}, {text})', f'{acc} * 2 - {text}'])}")
+        self.depth -= 1
+        self.values = kept + [a]
+        return a
+
+    def any(self):
+        for _ in range(30):
+            kinds = [self.step] * 6 + [self.reduce] * 3 + [self.scan, self.turn, self.again, self.loop]
+            v = self.r.choice(kinds)()
+            if v:
+                return v
+
+
+def mixed(r, name):
+    k = Mixed(r)
+    k.argument("steps", r.choice([0, 1, 2, 4]))
+    k.loads(r.choice([1, 2]), r.sample(INTS + ["int32"] * 3, r.choice([1, 2])))
+    for _ in range(r.randrange(3, 9)):
+        k.any()
+    for v in r.sample([v for v in k.values if v.dtype != "int1"][-8:], min(3, len([v for v in k.values if v.dtype != "int1"]))):
+        k.store(v)
+    return k.case(name)
+
+
+FAMILIES = {"mixed": mixed, "elementwise": elementwise, "functions": functions, "reductions": reductions, "sums": sums, "loops": loops, "dots": dots,
             "gathers": gathers, "calls": calls, "shapes": shapes}
-WEIGHTS = {"elementwise": 10, "functions": 3, "reductions": 6, "sums": 2, "loops": 6, "dots": 2, "gathers": 3, "calls": 3, "shapes": 3}
+WEIGHTS = {"mixed": 12, "elementwise": 8, "functions": 3, "reductions": 6, "sums": 2, "loops": 6, "dots": 2, "gathers": 3, "calls": 3, "shapes": 3}
 
 
 def generate(name):

@@ -1,6 +1,6 @@
-// The CPU back-end against the interpreter: random functions of tile IR, emitted, compiled (many to a file) and run, plain
-// and checked. Integers and what IEEE fixes must agree bit for bit; sums and mathematics to a few units in the last place.
-// TILE_RANDOM_SEED and TILE_RANDOM_COUNT choose the functions.
+// The CPU back-end against the interpreter: random functions of tile IR, emitted, compiled (many to a file) and run,
+// plain and checked. Integers and what IEEE fixes must agree bit for bit; sums and mathematics to a few units in the
+// last place. TILE_RANDOM_SEED and TILE_RANDOM_COUNT choose the functions.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -64,7 +64,8 @@ std::string run(const Case& c, void* kernel, bool checked) {
   for (const auto& buffer : c.start.buffers) {
     const auto size = static_cast<std::size_t>(elem_bytes(buffer.elem));
     std::vector<char>& bytes = memory.emplace_back(buffer.elements.size() * size);
-    for (std::size_t i = 0; i < buffer.elements.size(); ++i) std::memcpy(bytes.data() + i * size, &buffer.elements[i], size);
+    for (std::size_t i = 0; i < buffer.elements.size(); ++i)
+      std::memcpy(bytes.data() + i * size, &buffer.elements[i], size);
   }
   std::vector<tile_cpu::Argument> arguments(c.arguments.size());
   std::size_t buffer = 0;

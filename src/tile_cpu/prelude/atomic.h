@@ -6,40 +6,55 @@ INLINE typename E::C atomic_change(typename E::S* p, F f) {
   while (!__atomic_compare_exchange_n(p, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
   return E::up(old);
 }
-#define BITS_OF(NAME, S_, U)                                     \
-  struct NAME##Bits {                                            \
-    typedef U S;                                                 \
-    typedef S_ C;                                                \
+#define BITS_OF(NAME, S_, U)                                        \
+  struct NAME##Bits {                                               \
+    typedef U S;                                                    \
+    typedef S_ C;                                                   \
     static INLINE_ C up(S x) { return __builtin_bit_cast(C, x); }   \
     static INLINE_ S down(C x) { return __builtin_bit_cast(S, x); } \
   };
 BITS_OF(F32, f32, u32)
 BITS_OF(F64, f64, u64)
-template <class E> struct AtomicAs { typedef E T; };
-template <> struct AtomicAs<F32> { typedef F32Bits T; };
-template <> struct AtomicAs<F64> { typedef F64Bits T; };
+template <class E>
+struct AtomicAs {
+  typedef E T;
+};
+template <>
+struct AtomicAs<F32> {
+  typedef F32Bits T;
+};
+template <>
+struct AtomicAs<F64> {
+  typedef F64Bits T;
+};
 #ifdef HOOKED
-#define POLICY(NAME, NEXT)                                             \
-  struct Atomic_##NAME {                                               \
-    const Hooks* hooks;                                                \
-    i64 site, program;                                                 \
-    bool ask(void* p) const {                                          \
-      const u64 any = 0;                                               \
-      return hooks->access(hooks->context, site, p, program, &any);    \
-    }                                                                  \
-    template <class C> static C next(C old, C x, C y) { return NEXT; } \
+#define POLICY(NAME, NEXT)                                          \
+  struct Atomic_##NAME {                                            \
+    const Hooks* hooks;                                             \
+    i64 site, program;                                              \
+    bool ask(void* p) const {                                       \
+      const u64 any = 0;                                            \
+      return hooks->access(hooks->context, site, p, program, &any); \
+    }                                                               \
+    template <class C>                                              \
+    static C next(C old, C x, C y) {                                \
+      return NEXT;                                                  \
+    }                                                               \
   };
 #else
-#define POLICY(NAME, NEXT)                                             \
-  struct Atomic_##NAME {                                               \
-    bool ask(void*) const { return true; }                             \
-    template <class C> static C next(C old, C x, C y) { return NEXT; } \
+#define POLICY(NAME, NEXT)                 \
+  struct Atomic_##NAME {                   \
+    bool ask(void*) const { return true; } \
+    template <class C>                     \
+    static C next(C old, C x, C y) {       \
+      return NEXT;                         \
+    }                                      \
   };
 #endif
 POLICY(add, (C)(old + x))
 POLICY(min, min_(old, x))
 POLICY(max, max_(old, x))
-POLICY(bit_and, (C)(old & x))
+POLICY(bit_and, (C)(old& x))
 POLICY(bit_or, (C)(old | x))
 POLICY(bit_xor, (C)(old ^ x))
 POLICY(exchange, x)
@@ -54,6 +69,8 @@ template <class E, bool Full, class P, class O>
 INLINE typename E::V atomic_at(P policy, void* p, O at, typename E::V x, typename E::V y, vi32 m, i32 n) {
   typename E::V r{};
   for (int l = 0; l < n; ++l)
-    if (m[l]) r[l] = atomic_one<E>(policy, (char*)p + (i64)at[l] * (i64)sizeof(typename E::S), (typename E::C)x[l], (typename E::C)y[l]);
+    if (m[l])
+      r[l] = atomic_one<E>(policy, (char*)p + (i64)at[l] * (i64)sizeof(typename E::S), (typename E::C)x[l],
+                           (typename E::C)y[l]);
   return r;
 }

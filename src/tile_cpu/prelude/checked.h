@@ -14,7 +14,8 @@ INLINE void ck_st1(const Hooks* hooks, i64 site, i64 program, void* p, typename 
   if (hooks->access(hooks->context, site, p, program, &s)) *(typename E::S*)p = s;
 }
 template <class E, bool Full, class O>
-INLINE typename E::V ck_ld(const Hooks* hooks, i64 site, i64 program, const void* p, O at, vi32 m, typename E::V other, i32 n) {
+INLINE typename E::V ck_ld(const Hooks* hooks, i64 site, i64 program, const void* p, O at, vi32 m, typename E::V other,
+                           i32 n) {
   typename E::R r{};
   for (int l = 0; l < n; ++l) {
     const typename E::S* q = (const typename E::S*)((const char*)p + (i64)at[l] * (i64)sizeof(typename E::S));

@@ -69,25 +69,33 @@ INLINE vi16 pick(vi32 m, vi16 a, vi16 b) { return TO(vi16, m) ? a : b; }
 INLINE vu16 pick(vi32 m, vu16 a, vu16 b) { return TO(vi16, m) ? a : b; }
 INLINE vi8 pick(vi32 m, vi8 a, vi8 b) { return TO(vi8, m) ? a : b; }
 INLINE vu8 pick(vi32 m, vu8 a, vu8 b) { return TO(vi8, m) ? a : b; }
-#define PICK1(T) INLINE T pick(bool m, T a, T b) { return m ? a : b; }
-PICK1(bool) PICK1(i8) PICK1(i16) PICK1(i32) PICK1(i64) PICK1(u8) PICK1(u16) PICK1(u32) PICK1(u64) PICK1(f32) PICK1(f64)
-INLINE vi32 bits(vf32 x) { return (vi32)x; }
+#define PICK1(T) \
+  INLINE T pick(bool m, T a, T b) { return m ? a : b; }
+PICK1(bool)
+PICK1(i8) PICK1(i16) PICK1(i32) PICK1(i64) PICK1(u8) PICK1(u16) PICK1(u32) PICK1(u64) PICK1(f32) PICK1(f64) INLINE vi32
+    bits(vf32 x) {
+  return (vi32)x;
+}
 INLINE vf32 real(vi32 x) { return (vf32)x; }
 INLINE i32 bits(f32 x) { return __builtin_bit_cast(i32, x); }
 INLINE f32 real(i32 x) { return __builtin_bit_cast(f32, x); }
-#define LANES(r, f) for (int l = 0; l < L; ++l) r[l] = f
+#define LANES(r, f) \
+  for (int l = 0; l < L; ++l) r[l] = f
 INLINE i64 min_i64(i64 a, i64 b) { return a < b ? a : b; }
 INLINE i64 clamp_i64(i64 x, i64 lo, i64 hi) { return x < lo ? lo : x > hi ? hi : x; }
 // min and max ignore a NaN
-#define MINMAX(V) \
+#define MINMAX(V)                                             \
   INLINE V min_(V a, V b) { return pick(mask(a < b), a, b); } \
   INLINE V max_(V a, V b) { return pick(mask(a > b), a, b); }
-MINMAX(vi8) MINMAX(vi16) MINMAX(vi32) MINMAX(vi64) MINMAX(vu8) MINMAX(vu16) MINMAX(vu32) MINMAX(vu64)
-#define MINMAX1(T) \
+MINMAX(vi8)
+MINMAX(vi16) MINMAX(vi32) MINMAX(vi64) MINMAX(vu8) MINMAX(vu16) MINMAX(vu32) MINMAX(vu64)
+#define MINMAX1(T)                                  \
   INLINE T min_(T a, T b) { return a < b ? a : b; } \
   INLINE T max_(T a, T b) { return a > b ? a : b; }
-MINMAX1(i8) MINMAX1(i16) MINMAX1(i32) MINMAX1(i64) MINMAX1(u8) MINMAX1(u16) MINMAX1(u32) MINMAX1(u64) MINMAX1(bool)
-INLINE vf32 min_(vf32 a, vf32 b) { return a < b ? a : b != b ? a : b; }
+    MINMAX1(i8) MINMAX1(i16) MINMAX1(i32) MINMAX1(i64) MINMAX1(u8) MINMAX1(u16) MINMAX1(u32) MINMAX1(u64)
+        MINMAX1(bool) INLINE vf32 min_(vf32 a, vf32 b) {
+  return a < b ? a : b != b ? a : b;
+}
 INLINE vf32 max_(vf32 a, vf32 b) { return a > b ? a : b != b ? a : b; }
 INLINE vf64 min_(vf64 a, vf64 b) { return a < b ? a : b != b ? a : b; }
 INLINE vf64 max_(vf64 a, vf64 b) { return a > b ? a : b != b ? a : b; }
@@ -109,30 +117,44 @@ INLINE vf32 least(vf32 acc, vf32 x) { return x < acc ? x : acc; }
 // x between lo and hi; a NaN stays.
 INLINE vf32 within(vf32 x, f32 lo, f32 hi) {
 #if L == 16 && !defined(__clang__)
-  return __builtin_ia32_minps512_mask(all(hi), __builtin_ia32_maxps512_mask(all(lo), x, vf32{}, (u16)-1, 4), vf32{}, (u16)-1, 4);
+  return __builtin_ia32_minps512_mask(all(hi), __builtin_ia32_maxps512_mask(all(lo), x, vf32{}, (u16)-1, 4), vf32{},
+                                      (u16)-1, 4);
 #elif L == 8 && !defined(__clang__)
   return __builtin_ia32_minps256(all(hi), __builtin_ia32_maxps256(all(lo), x));
 #else
   return x < lo ? all(lo) : x > hi ? all(hi) : x;
 #endif
 }
-template <class V> INLINE V most(V acc, V x) { return max_(x, acc); }
-template <class V> INLINE V least(V acc, V x) { return min_(x, acc); }
-#define MINMAX_NAN(T) \
+template <class V>
+INLINE V most(V acc, V x) {
+  return max_(x, acc);
+}
+template <class V>
+INLINE V least(V acc, V x) {
+  return min_(x, acc);
+}
+#define MINMAX_NAN(T)                                               \
   INLINE T min_nan(T a, T b) { return a < b ? a : a != a ? a : b; } \
   INLINE T max_nan(T a, T b) { return a > b ? a : a != a ? a : b; }
-MINMAX_NAN(vf32) MINMAX_NAN(vf64) MINMAX_NAN(f32) MINMAX_NAN(f64)
-INLINE vf32 abs_(vf32 x) { return real(bits(x) & 0x7fffffff); }
+MINMAX_NAN(vf32) MINMAX_NAN(vf64) MINMAX_NAN(f32) MINMAX_NAN(f64) INLINE vf32 abs_(vf32 x) {
+  return real(bits(x) & 0x7fffffff);
+}
 INLINE f32 abs_(f32 x) { return __builtin_fabsf(x); }
 INLINE f64 abs_(f64 x) { return __builtin_fabs(x); }
 INLINE vf64 abs_(vf64 x) { return (vf64)((vi64)x & 0x7fffffffffffffffL); }
-#define ABS(V) INLINE V abs_(V x) { return pick(mask(x < 0), -x, x); }
-#define ABS1(T) INLINE T abs_(T x) { return x < 0 ? (T)-x : x; }
-ABS(vi8) ABS(vi16) ABS(vi32) ABS(vi64) ABS1(i8) ABS1(i16) ABS1(i32) ABS1(i64)
-#define ABSU(T) INLINE T abs_(T x) { return x; }
-ABSU(vu8) ABSU(vu16) ABSU(vu32) ABSU(vu64) ABSU(u8) ABSU(u16) ABSU(u32) ABSU(u64) ABSU(bool)
-// a * b + c rounded once
-INLINE f32 fma_(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
+#define ABS(V) \
+  INLINE V abs_(V x) { return pick(mask(x < 0), -x, x); }
+#define ABS1(T) \
+  INLINE T abs_(T x) { return x < 0 ? (T)-x : x; }
+ABS(vi8)
+ABS(vi16) ABS(vi32) ABS(vi64) ABS1(i8) ABS1(i16) ABS1(i32) ABS1(i64)
+#define ABSU(T) \
+  INLINE T abs_(T x) { return x; }
+    ABSU(vu8) ABSU(vu16) ABSU(vu32) ABSU(vu64) ABSU(u8) ABSU(u16) ABSU(u32) ABSU(u64) ABSU(bool)
+    // a * b + c rounded once
+    INLINE f32 fma_(f32 a, f32 b, f32 c) {
+  return __builtin_fmaf(a, b, c);
+}
 INLINE f64 fma_(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
 INLINE vf32 fma_(vf32 a, vf32 b, vf32 c) {
 #if L == 16 && !defined(__clang__)
@@ -166,37 +188,62 @@ INLINE bool any(vi32 m) {
 }
 INLINE bool every(vi32 m) { return !any(~m); }
 // b is 0: 0. The least by -1: itself.
-#define DIVREM(T) \
+#define DIVREM(T)                                                                                          \
   INLINE T div_(T a, T b) { return b == 0 ? (T)0 : b == (T)-1 && (T)-1 < (T)0 ? (T)(0 - a) : (T)(a / b); } \
   INLINE T rem_(T a, T b) { return b == 0 || (b == (T)-1 && (T)-1 < (T)0) ? (T)0 : (T)(a % b); }
-DIVREM(i8) DIVREM(i16) DIVREM(i32) DIVREM(i64) DIVREM(u8) DIVREM(u16) DIVREM(u32) DIVREM(u64)
-#define VDIVREM(V) \
-  INLINE V div_(V a, V b) { V r; LANES(r, div_(a[l], b[l])); return r; } \
-  INLINE V rem_(V a, V b) { V r; LANES(r, rem_(a[l], b[l])); return r; }
-VDIVREM(vi8) VDIVREM(vi16) VDIVREM(vi32) VDIVREM(vi64) VDIVREM(vu8) VDIVREM(vu16) VDIVREM(vu32) VDIVREM(vu64)
+DIVREM(i8)
+DIVREM(i16) DIVREM(i32) DIVREM(i64) DIVREM(u8) DIVREM(u16) DIVREM(u32) DIVREM(u64)
+#define VDIVREM(V)              \
+  INLINE V div_(V a, V b) {     \
+    V r;                        \
+    LANES(r, div_(a[l], b[l])); \
+    return r;                   \
+  }                             \
+  INLINE V rem_(V a, V b) {     \
+    V r;                        \
+    LANES(r, rem_(a[l], b[l])); \
+    return r;                   \
+  }
+    VDIVREM(vi8) VDIVREM(vi16) VDIVREM(vi32) VDIVREM(vi64) VDIVREM(vu8) VDIVREM(vu16) VDIVREM(vu32) VDIVREM(vu64)
 // Shifts by the width or more.
-#define SHIFTS(T, W) \
+#define SHIFTS(T, W)                                                                       \
   INLINE T shl_(T a, T b) { return (u64)(i64)b >= W ? (T)0 : (T)((u64)(i64)a << (u64)b); } \
   INLINE T shr_(T a, T b) { return (u64)(i64)b >= W ? (T)(a < 0 ? -1 : 0) : (T)(a >> b); }
-SHIFTS(i8, 8) SHIFTS(i16, 16) SHIFTS(i32, 32) SHIFTS(i64, 64) SHIFTS(u8, 8) SHIFTS(u16, 16) SHIFTS(u32, 32) SHIFTS(u64, 64)
-#define VSHIFTS(V) \
-  INLINE V shl_(V a, V b) { V r; LANES(r, shl_(a[l], b[l])); return r; } \
-  INLINE V shr_(V a, V b) { V r; LANES(r, shr_(a[l], b[l])); return r; }
-VSHIFTS(vi8) VSHIFTS(vi16) VSHIFTS(vi32) VSHIFTS(vi64) VSHIFTS(vu8) VSHIFTS(vu16) VSHIFTS(vu32) VSHIFTS(vu64)
+        SHIFTS(i8, 8) SHIFTS(i16, 16) SHIFTS(i32, 32) SHIFTS(i64, 64) SHIFTS(u8, 8) SHIFTS(u16, 16) SHIFTS(u32, 32)
+            SHIFTS(u64, 64)
+#define VSHIFTS(V)              \
+  INLINE V shl_(V a, V b) {     \
+    V r;                        \
+    LANES(r, shl_(a[l], b[l])); \
+    return r;                   \
+  }                             \
+  INLINE V shr_(V a, V b) {     \
+    V r;                        \
+    LANES(r, shr_(a[l], b[l])); \
+    return r;                   \
+  }
+                VSHIFTS(vi8) VSHIFTS(vi16) VSHIFTS(vi32) VSHIFTS(vi64) VSHIFTS(vu8) VSHIFTS(vu16) VSHIFTS(vu32)
+                    VSHIFTS(vu64)
 // Float to integer: towards zero, saturating, NaN is 0.
-#define TOINT(F, T, LO, HI) INLINE T to_##T(F x) { return x != x ? (T)0 : x <= (F)LO ? (T)LO : x >= (F)HI ? (T)HI : (T)x; }
-#define TOINTS(F) \
-  TOINT(F, i8, -128, 127) TOINT(F, i16, -32768, 32767) TOINT(F, i32, (-2147483647 - 1), 2147483647) \
-  TOINT(F, i64, (-9223372036854775807L - 1), 9223372036854775807L) TOINT(F, u8, 0, 255) TOINT(F, u16, 0, 65535) \
-  TOINT(F, u32, 0, 4294967295u) TOINT(F, u64, 0, 18446744073709551615ul)
-TOINTS(f32)
-TOINTS(f64)
-INLINE vi32 to_vi32(vf32 x) {
+#define TOINT(F, T, LO, HI) \
+  INLINE T to_##T(F x) { return x != x ? (T)0 : x <= (F)LO ? (T)LO : x >= (F)HI ? (T)HI : (T)x; }
+#define TOINTS(F)                                                                                                   \
+  TOINT(F, i8, -128, 127)                                                                                           \
+  TOINT(F, i16, -32768, 32767) TOINT(F, i32, (-2147483647 - 1), 2147483647)                                         \
+      TOINT(F, i64, (-9223372036854775807L - 1), 9223372036854775807L) TOINT(F, u8, 0, 255) TOINT(F, u16, 0, 65535) \
+          TOINT(F, u32, 0, 4294967295u) TOINT(F, u64, 0, 18446744073709551615ul)
+                        TOINTS(f32) TOINTS(f64) INLINE vi32 to_vi32(vf32 x) {
   const vi32 r = TO(vi32, x);
   return x != x ? vi32{} : x >= 2147483648.0f ? all(0x7fffffff) : x <= -2147483648.0f ? all((i32)0x80000000) : r;
 }
-#define VTOINT(F, T) INLINE v##T to_v##T(F x) { v##T r; LANES(r, to_##T(x[l])); return r; }
-#define VTOINTS(F) VTOINT(F, i8) VTOINT(F, i16) VTOINT(F, i64) VTOINT(F, u8) VTOINT(F, u16) VTOINT(F, u32) VTOINT(F, u64)
+#define VTOINT(F, T)         \
+  INLINE v##T to_v##T(F x) { \
+    v##T r;                  \
+    LANES(r, to_##T(x[l]));  \
+    return r;                \
+  }
+#define VTOINTS(F) \
+  VTOINT(F, i8) VTOINT(F, i16) VTOINT(F, i64) VTOINT(F, u8) VTOINT(F, u16) VTOINT(F, u32) VTOINT(F, u64)
 VTOINTS(vf32)
 VTOINTS(vf64)
 VTOINT(vf64, i32)
@@ -205,5 +252,10 @@ INLINE i32 mul_high_(i32 a, i32 b) { return (i32)((i64)a * b >> 32); }
 INLINE u32 mul_high_(u32 a, u32 b) { return (u32)((u64)a * b >> 32); }
 INLINE i64 mul_high_(i64 a, i64 b) { return (i64)((__int128)a * b >> 64); }
 INLINE u64 mul_high_(u64 a, u64 b) { return (u64)((unsigned __int128)a * b >> 64); }
-#define VMUL_HIGH(V) INLINE V mul_high_(V a, V b) { V r; LANES(r, mul_high_(a[l], b[l])); return r; }
+#define VMUL_HIGH(V)                 \
+  INLINE V mul_high_(V a, V b) {     \
+    V r;                             \
+    LANES(r, mul_high_(a[l], b[l])); \
+    return r;                        \
+  }
 VMUL_HIGH(vi32) VMUL_HIGH(vu32) VMUL_HIGH(vi64) VMUL_HIGH(vu64)

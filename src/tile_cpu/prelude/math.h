@@ -51,7 +51,8 @@ INLINE vf32 log_(vf32 x) {
 INLINE vf32 log2_(vf32 x) {
   vf32 e, tail;
   const vf32 m = log_split(x, e, tail);
-  const vf32 a = m * 1.44269504f, low = fma_(m, all(1.44269504f), -a) + fma_(m, all(1.92596299e-8f), tail * 1.44269504f);
+  const vf32 a = m * 1.44269504f,
+             low = fma_(m, all(1.44269504f), -a) + fma_(m, all(1.92596299e-8f), tail * 1.44269504f);
   return log_edges(x, e + (a + low));
 }
 INLINE f32 sqrt_(f32 x) { return __builtin_sqrtf(x); }
@@ -78,9 +79,12 @@ INLINE vf32 tanh_(vf32 x) {
 }
 INLINE vf32 erf_(vf32 x) {
   const vf32 a = abs_(x), t = x * x;
-  const vf32 small = fma_(x, poly(t, 0.12837911f, -0.37612626f, 0.11283585f, -0.026853811f, 0.0051883277f, -0.00080101925f, 7.8538578e-5f), x);
+  const vf32 small = fma_(
+      x, poly(t, 0.12837911f, -0.37612626f, 0.11283585f, -0.026853811f, 0.0051883277f, -0.00080101925f, 7.8538578e-5f),
+      x);
   const vf32 c = within(a, 0.0f, 4.0f);
-  const vf32 q = poly(c, -0.00018803818f, 1.12957847f, 0.63321990f, 0.10841856f, -0.025208248f, 0.0042045591f, -0.00044133590f, 2.1686814e-5f);
+  const vf32 q = poly(c, -0.00018803818f, 1.12957847f, 0.63321990f, 0.10841856f, -0.025208248f, 0.0042045591f,
+                      -0.00044133590f, 2.1686814e-5f);
   const vf32 large = real(bits(1.0f - exp_(-q)) | (bits(x) & (i32)0x80000000));
   return a < 1.0f ? small : large;
 }
@@ -93,7 +97,8 @@ INLINE vf32 sin_quadrant(vf32 x, i32 shift, f32 (*exact)(f32)) {
   const vi32 q = bits(t) + shift;
   const vf32 s = r * r;
   const vf32 sine = fma_(poly(s, -0.16666667f, 0.0083333291f, -0.00019839335f, 2.7183116e-6f) * s, r, r);
-  const vf32 cosine = fma_(s, all(-0.5f), fma_(poly(s, 0.041666668f, -0.0013888883f, 2.4799519e-5f, -2.7210237e-7f), s * s, all(1.0f)));
+  const vf32 cosine =
+      fma_(s, all(-0.5f), fma_(poly(s, 0.041666668f, -0.0013888883f, 2.4799519e-5f, -2.7210237e-7f), s * s, all(1.0f)));
   vf32 y = (q & 1) == 0 ? sine : cosine;
   y = real(bits(y) ^ ((q & 2) << 30));
   const vi32 far = ~(abs_(x) <= 8192.0f);
@@ -106,10 +111,26 @@ INLINE f32 sin_exact(f32 x) { return __builtin_sinf(x); }
 INLINE f32 cos_exact(f32 x) { return __builtin_cosf(x); }
 INLINE vf32 sin_(vf32 x) { return x == 0.0f ? x : sin_quadrant(x, 0, sin_exact); }
 INLINE vf32 cos_(vf32 x) { return sin_quadrant(x, 1, cos_exact); }
-INLINE vf32 tan_(vf32 x) { vf32 r; LANES(r, __builtin_tanf(x[l])); return r; }
-INLINE vf32 pow_(vf32 x, vf32 y) { vf32 r; LANES(r, __builtin_powf(x[l], y[l])); return r; }
-INLINE vf32 atan2_(vf32 x, vf32 y) { vf32 r; LANES(r, __builtin_atan2f(x[l], y[l])); return r; }
-INLINE vf32 rem_(vf32 x, vf32 y) { vf32 r; LANES(r, __builtin_fmodf(x[l], y[l])); return r; }
+INLINE vf32 tan_(vf32 x) {
+  vf32 r;
+  LANES(r, __builtin_tanf(x[l]));
+  return r;
+}
+INLINE vf32 pow_(vf32 x, vf32 y) {
+  vf32 r;
+  LANES(r, __builtin_powf(x[l], y[l]));
+  return r;
+}
+INLINE vf32 atan2_(vf32 x, vf32 y) {
+  vf32 r;
+  LANES(r, __builtin_atan2f(x[l], y[l]));
+  return r;
+}
+INLINE vf32 rem_(vf32 x, vf32 y) {
+  vf32 r;
+  LANES(r, __builtin_fmodf(x[l], y[l]));
+  return r;
+}
 INLINE vf32 round_integral(vf32 x, i32 mode) {
 #if L == 16 && !defined(__clang__)
   return mode == 0   ? __builtin_ia32_rndscaleps_mask(x, 8, vf32{}, (u16)-1, 4)
@@ -140,25 +161,47 @@ INLINE f32 pow_(f32 x, f32 y) { return __builtin_powf(x, y); }
 INLINE f64 pow_(f64 x, f64 y) { return __builtin_pow(x, y); }
 INLINE f32 atan2_(f32 x, f32 y) { return __builtin_atan2f(x, y); }
 INLINE f64 atan2_(f64 x, f64 y) { return __builtin_atan2(x, y); }
-#define SCALAR(F) INLINE f32 F##_(f32 x) { return F##_(all(x))[0]; }
-SCALAR(exp) SCALAR(exp2) SCALAR(log) SCALAR(log2) SCALAR(sin) SCALAR(cos) SCALAR(tanh) SCALAR(erf)
-#define LIBRARY(F) INLINE f64 F##_(f64 x) { return __builtin_##F(x); }
-LIBRARY(exp) LIBRARY(exp2) LIBRARY(log) LIBRARY(log2) LIBRARY(sin) LIBRARY(cos) LIBRARY(tan) LIBRARY(tanh) LIBRARY(erf)
-LIBRARY(floor) LIBRARY(ceil) LIBRARY(trunc)
-INLINE f64 round_(f64 x) { return __builtin_rint(x); }
+#define SCALAR(F) \
+  INLINE f32 F##_(f32 x) { return F##_(all(x))[0]; }
+SCALAR(exp)
+SCALAR(exp2) SCALAR(log) SCALAR(log2) SCALAR(sin) SCALAR(cos) SCALAR(tanh) SCALAR(erf)
+#define LIBRARY(F) \
+  INLINE f64 F##_(f64 x) { return __builtin_##F(x); }
+    LIBRARY(exp) LIBRARY(exp2) LIBRARY(log) LIBRARY(log2) LIBRARY(sin) LIBRARY(cos) LIBRARY(tan) LIBRARY(tanh)
+        LIBRARY(erf) LIBRARY(floor) LIBRARY(ceil) LIBRARY(trunc) INLINE f64 round_(f64 x) {
+  return __builtin_rint(x);
+}
 INLINE f32 tan_(f32 x) { return __builtin_tanf(x); }
 INLINE f32 floor_(f32 x) { return __builtin_floorf(x); }
 INLINE f32 ceil_(f32 x) { return __builtin_ceilf(x); }
 INLINE f32 trunc_(f32 x) { return __builtin_truncf(x); }
 INLINE f32 round_(f32 x) { return __builtin_rintf(x); }
-#define LANEWISE(F) INLINE vf64 F##_(vf64 x) { vf64 r; LANES(r, F##_(x[l])); return r; }
-LANEWISE(exp) LANEWISE(exp2) LANEWISE(log) LANEWISE(log2) LANEWISE(sqrt) LANEWISE(rsqrt) LANEWISE(sin) LANEWISE(cos)
-LANEWISE(tan) LANEWISE(tanh) LANEWISE(erf) LANEWISE(floor) LANEWISE(ceil) LANEWISE(trunc) LANEWISE(round)
-INLINE vf64 pow_(vf64 x, vf64 y) { vf64 r; LANES(r, pow_(x[l], y[l])); return r; }
-INLINE vf64 atan2_(vf64 x, vf64 y) { vf64 r; LANES(r, atan2_(x[l], y[l])); return r; }
-INLINE vf64 rem_(vf64 x, vf64 y) { vf64 r; LANES(r, rem_(x[l], y[l])); return r; }
-// Division by one number, of the same bits as a / b: with the rounded reciprocal, one correction by the exact remainder gives
-// the rounded quotient (Markstein), where nothing leaves the range and b's mantissa is not all ones.
+#define LANEWISE(F)          \
+  INLINE vf64 F##_(vf64 x) { \
+    vf64 r;                  \
+    LANES(r, F##_(x[l]));    \
+    return r;                \
+  }
+LANEWISE(exp)
+LANEWISE(exp2) LANEWISE(log) LANEWISE(log2) LANEWISE(sqrt) LANEWISE(rsqrt) LANEWISE(sin) LANEWISE(cos) LANEWISE(tan)
+    LANEWISE(tanh) LANEWISE(erf) LANEWISE(floor) LANEWISE(ceil) LANEWISE(trunc) LANEWISE(round) INLINE vf64
+    pow_(vf64 x, vf64 y) {
+  vf64 r;
+  LANES(r, pow_(x[l], y[l]));
+  return r;
+}
+INLINE vf64 atan2_(vf64 x, vf64 y) {
+  vf64 r;
+  LANES(r, atan2_(x[l], y[l]));
+  return r;
+}
+INLINE vf64 rem_(vf64 x, vf64 y) {
+  vf64 r;
+  LANES(r, rem_(x[l], y[l]));
+  return r;
+}
+// Division by one number, of the same bits as a / b: with the rounded reciprocal, one correction by the exact remainder
+// gives the rounded quotient (Markstein), where nothing leaves the range and b's mantissa is not all ones.
 struct Divisor {
   f32 b, r;
   bool fast;

@@ -1,19 +1,19 @@
 // Elements in memory. Per element type: S stored, C as a scalar, V as lanes, R lanes as stored.
 #define INLINE_ inline __attribute__((always_inline))
-#define PLAIN(NAME, T)                    \
-  struct NAME {                           \
-    typedef T S;                          \
-    typedef T C;                          \
-    typedef v##T V;                       \
-    typedef v##T R;                       \
+#define PLAIN(NAME, T)                       \
+  struct NAME {                              \
+    typedef T S;                             \
+    typedef T C;                             \
+    typedef v##T V;                          \
+    typedef v##T R;                          \
     static INLINE_ C up(S x) { return x; }   \
     static INLINE_ S down(C x) { return x; } \
     static INLINE_ V up(R x) { return x; }   \
     static INLINE_ R down(V x) { return x; } \
   };
-PLAIN(I8, i8) PLAIN(I16, i16) PLAIN(I32, i32) PLAIN(I64, i64) PLAIN(U8, u8) PLAIN(U16, u16) PLAIN(U32, u32) PLAIN(U64, u64)
-PLAIN(F32, f32) PLAIN(F64, f64)
-struct I1 {
+PLAIN(I8, i8)
+PLAIN(I16, i16) PLAIN(I32, i32) PLAIN(I64, i64) PLAIN(U8, u8) PLAIN(U16, u16) PLAIN(U32, u32) PLAIN(U64, u64)
+    PLAIN(F32, f32) PLAIN(F64, f64) struct I1 {
   typedef u8 S;
   typedef bool C;
   typedef vi32 V;
@@ -23,12 +23,12 @@ struct I1 {
   static INLINE_ V up(R x) { return TO(vi32, x) != 0; }
   static INLINE_ R down(V x) { return TO(vu8, x & 1); }
 };
-#define HALF(NAME, F)                                \
-  struct NAME {                                      \
-    typedef u16 S;                                   \
-    typedef f32 C;                                   \
-    typedef vf32 V;                                  \
-    typedef vu16 R;                                  \
+#define HALF(NAME, F)                                  \
+  struct NAME {                                        \
+    typedef u16 S;                                     \
+    typedef f32 C;                                     \
+    typedef vf32 V;                                    \
+    typedef vu16 R;                                    \
     static INLINE_ C up(S x) { return F##_up(x); }     \
     static INLINE_ S down(C x) { return F##_down(x); } \
     static INLINE_ V up(R x) { return F##_up(x); }     \
@@ -39,9 +39,13 @@ HALF(BF16, bf16)
 struct M32 : I32 {};  // an i1 in our own arrays
 
 template <class E>
-INLINE typename E::C ld1(const void* p) { return E::up(*(const typename E::S*)p); }
+INLINE typename E::C ld1(const void* p) {
+  return E::up(*(const typename E::S*)p);
+}
 template <class E>
-INLINE void st1(void* p, typename E::C x) { *(typename E::S*)p = E::down(x); }
+INLINE void st1(void* p, typename E::C x) {
+  *(typename E::S*)p = E::down(x);
+}
 
 // The first n lanes, or all of them.
 template <class E, bool Full>
@@ -160,9 +164,17 @@ INLINE vi16 index_like(vu16, vi32 i) { return TO(vi16, i); }
 INLINE vi8 index_like(vi8, vi32 i) { return TO(vi8, i); }
 INLINE vi8 index_like(vu8, vi32 i) { return TO(vi8, i); }
 #ifdef __clang__
-template <class V> INLINE V swapped(V v, int w) { V s; for (int l = 0; l < L; ++l) s[l] = v[l ^ w]; return s; }
+template <class V>
+INLINE V swapped(V v, int w) {
+  V s;
+  for (int l = 0; l < L; ++l) s[l] = v[l ^ w];
+  return s;
+}
 #else
-template <class V> INLINE V swapped(V v, int w) { return __builtin_shuffle(v, index_like(v, iota() ^ w)); }
+template <class V>
+INLINE V swapped(V v, int w) {
+  return __builtin_shuffle(v, index_like(v, iota() ^ w));
+}
 #endif
 template <class V, class F>
 INLINE auto across(V v, F f) {
