@@ -8,6 +8,8 @@
 #include "cli/command.h"
 #include "exec/engine.h"
 #include "ops/table.h"
+#include "tile_cpu/cache.h"
+#include "tile_cpu/compile.h"
 
 namespace passnet::cli {
 
@@ -44,8 +46,14 @@ int doctor(bool json) {
   findings.push_back({"operator table",
                       fmt::format("{} explicit rows, {} ATen overloads", op_rows().size(), aten_rows().size()),
                       "graphs are checked (graph check)", true, !aten_rows().empty()});
-  for (const auto& [program, follows] : {std::pair{"g++", "a compiler for CPU kernels"},
-                                         std::pair{"clang++", "another compiler for CPU kernels; fuzzing"},
+  const auto compiler = tile_cpu::compiler();
+  findings.push_back({"kernel compiler",
+                      compiler ? fmt::format("{}: {}", compiler->path, compiler->version) : compiler.error().message,
+                      "passes run (run, tile run)", false, static_cast<bool>(compiler)});
+  const auto cache = tile_cpu::cache_folder();
+  findings.push_back({"kernel cache", cache ? *cache : cache.error().message, "kernels are compiled once", false,
+                      static_cast<bool>(cache)});
+  for (const auto& [program, follows] : {std::pair{"clang++", "another compiler for CPU kernels; fuzzing"},
                                          std::pair{"nvcc", "CUDA kernels can be inspected"}})
     findings.push_back({program, on_path(program) ? "yes" : "no", follows, false, on_path(program)});
   bool good = true;

@@ -66,7 +66,10 @@ std::string t_text(int t) { return t < kNever ? fmt::format("t = {}", t) : "no t
 
 void print_text(const std::string& graph, const Evaluation& e) {
   fmt::print("{}: {}\n", graph, status_name(e.status));
-  for (const AppliedPass& p : e.passes) fmt::print("  {}: {} match{}\n", p.name, p.matches, p.matches == 1 ? "" : "es");
+  for (const AppliedPass& p : e.passes)
+    fmt::print("  {}: {} match{}{}\n", p.name, p.matches, p.matches == 1 ? "" : "es",
+               p.left_out == 0 ? "" : fmt::format("; {} more cannot become one call", p.left_out));
+  if (e.status == Status::pass_miss) fmt::print("  no pass changed the graph; 'passnet match --explain' says why\n");
   for (const KernelReport& k : e.kernels)
     fmt::print("  kernel {}({}) grid ({}, {}, {}){}, {}\n", k.name, k.constexprs, k.grid[0], k.grid[1], k.grid[2],
                k.variants > 1 ? fmt::format(", the fastest of {}", k.variants) : "",
