@@ -295,7 +295,7 @@ class Builder {
       if (item != nullptr && names_variable(*item)) return true;
     for (const py::Keyword& k : e.keywords)
       if (names_variable(*k.value)) return true;
-    for (const py::Clause& c : e.clauses().span())
+    for (const py::Clause& c : e.clauses())
       if (names_variable(*c.iterable)) return true;
     return false;
   }
