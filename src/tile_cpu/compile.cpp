@@ -227,10 +227,9 @@ std::vector<std::string> compile_flags(Build build) {
 #else
   flags.emplace_back("-march=native");
 #endif
-  if (build == Build::fast)
-    flags.insert(flags.end(), {"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"});
-  else
-    flags.emplace_back("-O1");
+  flags.emplace_back(build == Build::fast ? "-O2" : "-O1");
+  if (const auto found = compiler(); build == Build::fast && found && found->version.find("clang") == std::string::npos)
+    flags.insert(flags.end(), {"-ftree-vectorize", "-fvect-cost-model=dynamic"});
   return flags;
 }
 
