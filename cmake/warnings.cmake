@@ -7,5 +7,5 @@ if(PASSNET_SANITIZE)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # g++ 12 and 13 warn of nothing in std::variant, std::string and std::vector
-  target_compile_options(passnet_warnings INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
+  target_compile_options(passnet_warnings INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()

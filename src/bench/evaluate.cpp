@@ -29,6 +29,11 @@ class Evaluator {
       fast_run();
       judge();
     } catch (const Stop&) {
+    } catch (Failure& failure) {  // of our own steps: one graph's trouble never ends a run over many
+      if (code_kind(failure.error.code) == ErrorKind::environment) throw;
+      give_up(std::move(failure.error));
+    } catch (const std::bad_alloc&) {
+      give_up({Code::limit, {path_, 0, 0, {}}, "out of memory", {}});
     }
     return std::move(out_);
   }
@@ -44,6 +49,11 @@ class Evaluator {
     out_.status = error.code == Code::policy || error.code == Code::integrity ? Status::integrity : status;
     out_.errors.push_back(std::move(error));
     throw Stop{};
+  }
+
+  void give_up(Error error) {
+    out_.status = Status::runtime_fail;
+    out_.errors.push_back(std::move(error));
   }
 
   std::vector<TensorRef> copies(const std::vector<TensorRef>& tensors) {

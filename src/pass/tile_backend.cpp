@@ -74,7 +74,8 @@ class TilePlan final : public PreparedPlan {
 
 tile_cpu::StageDump dump_into(const std::string& folder, const std::string& name) {
   if (folder.empty()) return {};
-  std::filesystem::create_directories(folder);
+  std::error_code ignored;  // writing says what is wrong
+  std::filesystem::create_directories(folder, ignored);
   return [=](std::string_view stage, const std::string& text) {
     file_write(fmt::format("{}/{}.{}", folder, name,
                            stage.ends_with("cpp") ? std::string(stage) : std::string(stage) + ".tile"),
@@ -93,7 +94,7 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
     const Launch& launch = plan.launches[i];
     const auto variants = distinct_variants(launch);
     for (const std::size_t v : variants) {
-      const std::string name = fmt::format("{}.{}.{}", reports_.size(), launch.kernel.name(), v);
+      const std::string name = fmt::format("{}.{}.{}", reports_.size() + i, launch.kernel.name(), v);
       auto source = build_kernel(plan, launch, launch.variants[v], addresses, false, dump_into(dump_folder_, name));
       if (!source) {
         if (!errors[i]) errors[i] = std::move(source.error());
@@ -107,7 +108,6 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
     if (launches[i].candidates.empty()) fail(std::move(*errors[i]));
     launches[i].report = std::make_shared<KernelReport>();
     launches[i].report->variants = variants.size();
-    reports_.push_back(launches[i].report);
   }
   const auto compiled = tile_cpu::compile_many(sources);
   std::size_t next = 0;
@@ -131,6 +131,7 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
     if (right.empty()) fail(std::move(*errors[i]));
     l.candidates = std::move(right);
   }
+  for (const TileLaunch& l : launches) reports_.push_back(l.report);
   auto out = std::make_unique<TilePlan>(engine_, plan, std::move(launches));
   for (std::size_t i = 0; i < plan.launches.size(); ++i) out->describe(i);
   return out;

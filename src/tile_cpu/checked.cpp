@@ -34,7 +34,7 @@ void CheckedMemory::Free::operator()(void* p) const { std::free(p); }
 template <class T>
 CheckedMemory::Zeroed<T> CheckedMemory::zeroed(std::uint64_t count) {
   auto* memory = static_cast<T*>(std::calloc(std::max<std::uint64_t>(count, 1), sizeof(T)));
-  if (memory == nullptr) fail(Code::environment, "out of memory for the shadow of a checked run");
+  if (memory == nullptr) fail(Code::limit, "out of memory for the shadow of a checked run; --no-checked needs none");
   return Zeroed<T>(memory);
 }
 

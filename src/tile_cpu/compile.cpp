@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -84,6 +85,11 @@ std::string processor() {
     for (const std::string_view name :
          {"vendor_id", "cpu family", "model", "flags", "Features", "CPU implementer", "CPU part", "CPU variant"})
       if (line.starts_with(name)) out += line + "\n";
+  if (out.empty()) {  // no /proc: kernels are this host's alone
+    utsname name{};
+    ::uname(&name);
+    out = fmt::format("{} {}", name.nodename, name.machine);
+  }
   return out;
 }
 
@@ -167,7 +173,11 @@ Result<double> run_compiler(const std::string& source, Build build, const std::s
 
 Result<void*> load(const std::string& path) {
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return Error{Code::environment, {}, fmt::format("cannot load a kernel: {}", ::dlerror()), {}};
+  if (library == nullptr)
+    return Error{Code::environment,
+                 {},
+                 fmt::format("cannot load a kernel: {}", ::dlerror()),
+                 {"where the cache lies on a file system mounted noexec, set PASSNET_CACHE to another folder"}};
   void* entry = ::dlsym(library, kKernelSymbol);
   if (entry != nullptr) return entry;
   ::dlclose(library);
@@ -227,10 +237,9 @@ std::vector<std::string> compile_flags(Build build) {
 #else
   flags.emplace_back("-march=native");
 #endif
-  if (build == Build::fast)
-    flags.insert(flags.end(), {"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"});
-  else
-    flags.emplace_back("-O1");
+  flags.emplace_back(build == Build::fast ? "-O2" : "-O1");
+  if (const auto found = compiler(); build == Build::fast && found && found->version.find("clang") == std::string::npos)
+    flags.insert(flags.end(), {"-ftree-vectorize", "-fvect-cost-model=dynamic"});
   return flags;
 }
 
