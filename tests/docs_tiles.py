@@ -48,7 +48,8 @@ def ops():
     text = read("src/tile/ir.h")
     rows = text[text.index("kOps[] = {") : text.index("static_assert([] {")]
     lines, count = ["| op | class | law |", "|---|---|---|"], 0
-    for name, kind, law in re.findall(r'\{Code::\w+, "(\w+)", OpClass::(\w+), "([^"]*)"\}', rows):
+    for name, kind, law in re.findall(r'\{Code::\w+, "(\w+)", OpClass::(\w+),\s*((?:"[^"]*"\s*)+)\}', rows):
+        law = "".join(re.findall(r'"([^"]*)"', law))
         count += 1
         last = lines[-1].split(" | ")
         if not law and last[1] == kind != "unary":  # as the row before
