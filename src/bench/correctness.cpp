@@ -14,16 +14,11 @@ namespace passnet {
 
 namespace {
 
+// Tolerances are 10^(slope * t); a row a dtype of kLawDtypes.
 struct Law {
-  Dtype dtype;
-  double rtol_slope, atol_slope;  // both are 10^(slope * t)
+  double rtol_slope, atol_slope;
 };
-constexpr Law kLaws[] = {
-    {Dtype::float16, 3.0 / 5, 1},
-    {Dtype::bfloat16, 1.796 / 5, 1},
-    {Dtype::float32, 5.886 / 5, 1},
-    {Dtype::float64, 7.0 / 5, 7.0 / 5},
-};
+constexpr Law kLawRows[kLaws] = {{3.0 / 5, 1}, {1.796 / 5, 1}, {5.886 / 5, 1}, {7.0 / 5, 7.0 / 5}};
 constexpr int kReportedAt = -5;
 
 double three_digits(double value) {
@@ -97,15 +92,15 @@ std::int64_t first_far(const E* got, const E* expected, std::int64_t from, std::
 
 // Tolerances grow with t, so one pass finds the tightest that no element breaks.
 template <class E>
-void sweep(const E* got, const E* expected, std::int64_t n, OutputComparison& out) {
+int sweep(const E* got, const E* expected, std::int64_t n, std::size_t law, double atol_scale) {
   std::int64_t at = 0;
-  for (out.tightest_t = kTightest; out.tightest_t < kNever; ++out.tightest_t) {
-    at = first_far(got, expected, at, n, *tolerance(out.dtype, out.tightest_t));
-    if (at == n) break;
+  for (int t = kTightest; t < kNever; ++t) {
+    Tolerance tolerance = passnet::tolerance(law, t);
+    tolerance.atol *= atol_scale;
+    at = first_far(got, expected, at, n, tolerance);
+    if (at == n) return t;
   }
-  const Tolerance usual = *tolerance(out.dtype, kReportedAt);
-  if (out.tightest_t > kReportedAt)
-    for (std::int64_t i = 0; (i = first_far(got, expected, i, n, usual)) < n; ++i) ++out.wrong;
+  return kNever;
 }
 
 template <class E>
@@ -123,14 +118,23 @@ void differences(const E* got, const E* expected, std::int64_t n, OutputComparis
     out.worst_expected = b;
     out.worst_got = a;
   }
+  out.equal = most < 0;
   out.max_diff = std::max(most, 0.0);
   out.mean_diff = n > 0 ? sum / static_cast<double>(n) : 0;
 }
 
 template <class E>
-void compare_floats(const void* got, const void* expected, std::int64_t n, OutputComparison& out) {
-  sweep(static_cast<const E*>(got), static_cast<const E*>(expected), n, out);
-  differences(static_cast<const E*>(got), static_cast<const E*>(expected), n, out);
+void compare_floats(const void* got_, const void* expected_, std::int64_t n, double atol_scale, OutputComparison& out) {
+  const auto *got = static_cast<const E*>(got_), *expected = static_cast<const E*>(expected_);
+  differences(got, expected, n, out);
+  if (out.equal) return;
+  for (std::size_t law = 0; law < kLaws; ++law) out.by_law[law] = sweep(got, expected, n, law, atol_scale);
+  const std::size_t own = *law_of(out.dtype);
+  out.tightest_t = out.by_law[own];
+  Tolerance usual = tolerance(own, kReportedAt);
+  usual.atol *= atol_scale;
+  if (out.tightest_t > kReportedAt)
+    for (std::int64_t i = 0; (i = first_far(got, expected, i, n, usual)) < n; ++i) ++out.wrong;
 }
 
 template <class T>
@@ -138,6 +142,7 @@ void compare_integers(const void* got, const void* expected, std::int64_t n, Out
   const auto *a = static_cast<const T*>(got), *b = static_cast<const T*>(expected);
   for (std::int64_t i = 0; i < n; ++i) out.wrong += a[i] != b[i] ? 1 : 0;
   out.tightest_t = out.wrong == 0 ? kTightest : kNever;
+  out.by_law.fill(out.tightest_t);
   differences(reinterpret_cast<const Plain<T>*>(a), reinterpret_cast<const Plain<T>*>(b), n, out);
 }
 
@@ -159,7 +164,9 @@ OutputComparison compare_scalars(const RunValue& expected, const RunValue& got) 
   const double b = expected.kind == RunValue::Kind::real ? expected.real : static_cast<double>(expected.integer);
   const bool equal = got.kind == RunValue::Kind::text ? got.text == expected.text : a == b;
   out.elements = 1;
+  out.equal = equal;
   out.tightest_t = equal ? kTightest : kNever;
+  out.by_law.fill(out.tightest_t);
   out.wrong = equal ? 0 : 1;
   out.max_diff = out.mean_diff = equal ? 0 : std::fabs(a - b);
   out.worst_expected = b;
@@ -169,12 +176,15 @@ OutputComparison compare_scalars(const RunValue& expected, const RunValue& got) 
 
 }  // namespace
 
-std::optional<Tolerance> tolerance(Dtype dtype, int t) {
-  for (const Law& law : kLaws)
-    if (law.dtype == dtype)
-      return Tolerance{three_digits(std::pow(10.0, law.rtol_slope * t)),
-                       three_digits(std::pow(10.0, law.atol_slope * t))};
+std::optional<std::size_t> law_of(Dtype dtype) {
+  for (std::size_t law = 0; law < kLaws; ++law)
+    if (kLawDtypes[law] == dtype) return law;
   return std::nullopt;
+}
+
+Tolerance tolerance(std::size_t law, int t) {
+  return {three_digits(std::pow(10.0, kLawRows[law].rtol_slope * t)),
+          three_digits(std::pow(10.0, kLawRows[law].atol_slope * t))};
 }
 
 int Comparison::tightest_t() const {
@@ -189,15 +199,15 @@ double Comparison::max_diff() const {
   return out;
 }
 
-OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t n) {
+OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t n, double atol_scale) {
   OutputComparison out;
   out.dtype = dtype;
   out.elements = n;
   switch (dtype) {
-    case Dtype::float32: compare_floats<Plain<float>>(got, expected, n, out); break;
-    case Dtype::float64: compare_floats<Plain<double>>(got, expected, n, out); break;
-    case Dtype::float16: compare_floats<Half>(got, expected, n, out); break;
-    case Dtype::bfloat16: compare_floats<Brain>(got, expected, n, out); break;
+    case Dtype::float32: compare_floats<Plain<float>>(got, expected, n, atol_scale, out); break;
+    case Dtype::float64: compare_floats<Plain<double>>(got, expected, n, atol_scale, out); break;
+    case Dtype::float16: compare_floats<Half>(got, expected, n, atol_scale, out); break;
+    case Dtype::bfloat16: compare_floats<Brain>(got, expected, n, atol_scale, out); break;
     case Dtype::int64: compare_integers<std::int64_t>(got, expected, n, out); break;
     case Dtype::int32: compare_integers<std::int32_t>(got, expected, n, out); break;
     case Dtype::int16: compare_integers<std::int16_t>(got, expected, n, out); break;
@@ -211,19 +221,21 @@ OutputComparison compare(Dtype dtype, const void* expected, const void* got, std
       const std::size_t bytes = static_cast<std::size_t>(n) * dtype_row(dtype).size;
       out.tightest_t = n == 0 || std::memcmp(got, expected, bytes) == 0 ? kTightest : kNever;
       out.wrong = out.tightest_t == kNever ? n : 0;
+      out.equal = out.wrong == 0;
+      out.by_law.fill(out.tightest_t);
     }
   }
   return out;
 }
 
-Result<OutputComparison> compare(const TensorRef& expected, const TensorRef& got, Engine& engine) {
+Result<OutputComparison> compare(const TensorRef& expected, const TensorRef& got, Engine& engine, double atol_scale) {
   auto a = engine.contiguous_on_cpu(got), b = engine.contiguous_on_cpu(expected);
   if (!a) return std::move(a.error());
   if (!b) return std::move(b.error());
-  return compare(expected.dtype, b->data, a->data, describe(expected).element_count());
+  return compare(expected.dtype, b->data, a->data, describe(expected).element_count(), atol_scale);
 }
 
-Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine) {
+Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine, double atol_scale) {
   Comparison out;
   std::vector<const RunValue*> want, have;
   flatten(expected, want);
@@ -247,7 +259,7 @@ Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine
       return mismatch(Outcome::type_mismatch,
                       fmt::format("output {} is {}, eager's is {}", i, kind_text(*have[i]), kind_text(*want[i])));
   for (std::size_t i = 0; i < want.size(); ++i) {
-    auto one = is_tensor(want[i]) ? compare(want[i]->tensor, have[i]->tensor, engine)
+    auto one = is_tensor(want[i]) ? compare(want[i]->tensor, have[i]->tensor, engine, atol_scale)
                                   : Result<OutputComparison>(compare_scalars(*want[i], *have[i]));
     if (!one) return std::move(one.error());
     one->name = fmt::format("output {}", i);

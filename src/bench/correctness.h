@@ -1,6 +1,7 @@
 // How near a graph's outputs are to eager's: the sweep over tolerances t = -10..5 and the differences.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,16 +17,22 @@ inline constexpr int kNever = kLoosest + 1;  // right at no t
 struct Tolerance {
   double rtol, atol;
 };
-// The law of a floating dtype at t, rounded to three digits; none: outputs of that dtype must be equal.
-std::optional<Tolerance> tolerance(Dtype dtype, int t);
+// Floating dtypes have a law, how tolerances grow with t; outputs of any other dtype must be equal.
+inline constexpr std::size_t kLaws = 4;
+inline constexpr std::array<Dtype, kLaws> kLawDtypes = {Dtype::float16, Dtype::bfloat16, Dtype::float32,
+                                                        Dtype::float64};
+std::optional<std::size_t> law_of(Dtype dtype);
+Tolerance tolerance(std::size_t law, int t);  // rounded to three digits
 
 // One output. Right at t means torch.allclose(got, expected, rtol, atol), computed as torch does, in the outputs' own
 // dtype; so a NaN is never right, not even where eager has one.
 struct OutputComparison {
   std::string name;              // for people: "output 0"
   Dtype dtype = Dtype::float32;  // eager's
-  int tightest_t = kTightest;    // right at this t and all looser ones; kNever: at none
-  double max_diff = 0;           // of elements that are not equal; NaN where one of them is
+  int tightest_t = kTightest;    // right at this t and all looser ones by its dtype's law; kNever: at none
+  std::array<int, kLaws> by_law = {kTightest, kTightest, kTightest, kTightest};  // the same by every law
+  bool equal = true;                                                             // every element
+  double max_diff = 0;  // of elements that are not equal; NaN where one of them is
   double mean_diff = 0;
   std::int64_t wrong = 0;  // elements that are not right at t = -5
   std::int64_t worst = 0;  // the element of the largest difference, in row-major order
@@ -43,11 +50,13 @@ struct Comparison {
   bool right_at(int t) const { return outcome == Outcome::compared && tightest_t() <= t; }
 };
 
-Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine);
+// `atol_scale`: how many times larger than recorded the inputs were, and so may be the absolute error.
+Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine, double atol_scale = 1);
 
 // `count` elements of one dtype, side by side.
-OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t count);
+OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t count, double atol_scale = 1);
 // Two tensors of one shape and dtype.
-Result<OutputComparison> compare(const TensorRef& expected, const TensorRef& got, Engine& engine);
+Result<OutputComparison> compare(const TensorRef& expected, const TensorRef& got, Engine& engine,
+                                 double atol_scale = 1);
 
 }  // namespace passnet

@@ -184,21 +184,6 @@ class Evaluator {
 
 }  // namespace
 
-std::string_view status_name(Status status) {
-  switch (status) {
-    case Status::correct: return "correct";
-    case Status::eager_fail: return "eager_fail";
-    case Status::compile_fail: return "compile_fail";
-    case Status::runtime_fail: return "runtime_fail";
-    case Status::shape_mismatch: return "shape_mismatch";
-    case Status::type_mismatch: return "type_mismatch";
-    case Status::accuracy: return "accuracy";
-    case Status::pass_miss: return "pass_miss";
-    case Status::integrity: return "integrity";
-  }
-  return "runtime_fail";
-}
-
 Status load_status(const Error& error) {
   return error.code == Code::policy || error.code == Code::integrity ? Status::integrity : Status::compile_fail;
 }

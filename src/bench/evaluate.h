@@ -4,24 +4,11 @@
 #include <string>
 
 #include "bench/correctness.h"
+#include "bench/status.h"
 #include "pass/manage.h"
 #include "pass/tile_backend.h"
 
 namespace passnet {
-
-// The first that applies. `accuracy`: wrong at the tolerance that was asked for.
-enum class Status : std::uint8_t {
-  correct,
-  eager_fail,      // the graph itself cannot be read or run
-  compile_fail,    // a pass, a wrapper or a kernel is not accepted
-  runtime_fail,    // a wrapper raised, or the checked build found a memory error
-  shape_mismatch,  // outputs of other shapes or number
-  type_mismatch,
-  accuracy,
-  pass_miss,  // no pass changed the graph
-  integrity,  // a pass does what a wrapper may not
-};
-std::string_view status_name(Status status);
 
 struct EvaluateOptions {
   MatchMode match = MatchMode::normal;

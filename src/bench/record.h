@@ -1,0 +1,79 @@
+// What is known of one graph with one candidate: a line of a run's JSONL, and the source of logs, tables and scores.
+#pragma once
+
+#include <array>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "bench/correctness.h"
+#include "bench/statistics.h"
+#include "bench/status.h"
+
+namespace passnet {
+
+inline constexpr int kRecordVersion = 1;
+
+// The timings of one side.
+struct Times {
+  std::vector<double> e2e_ms;  // host clock around call and synchronise, one a trial
+  std::vector<double> gpu_ms;  // events; empty on the CPU
+  Summary e2e, gpu;
+};
+
+struct OutputRecord {
+  std::string dtype;                       // eager's
+  std::string compiled_dtype;              // the candidate's
+  std::vector<std::int64_t> shape;         // eager's
+  bool equal = false;                      // bit for bit at the recorded statistics
+  std::array<int, kLaws> tightest_t = {};  // by law (correctness.h): right at this t and all looser ones
+  double max_diff = 0, mean_diff = 0;
+};
+
+struct KernelRecord {
+  std::string name, constexprs;
+  std::array<std::int64_t, 3> grid = {1, 1, 1};
+};
+
+// Where and how it was measured; the same for all records of a run.
+struct Conditions {
+  std::string device = "cpu", hardware, torch_version, version;
+  std::string guard;  // what the sandbox could not do here; empty: nothing is missing
+  int threads = 0;
+  int warmup = 25, trials = 100;  // as asked for
+  double budget_s = 2;
+};
+
+struct Record {
+  // Who: unique together.
+  std::string task;       // the sample folder's name; the graph's own path where there is no sample
+  std::string graph;      // path as listed
+  std::string candidate;  // "eager", "none", "inductor", "inductor:max-autotune", "eager-python", or a pass folder
+  int attempt = 0;        // 0, then 1 where measured again by --retry-unstable
+  std::string baseline = "eager";  // what the speedup is against
+
+  Status status = Status::runtime_fail;
+  std::optional<int> tightest_t;  // over all outputs and all draws; none: nothing was compared, or right at no t
+  std::vector<OutputRecord> outputs;
+  std::vector<Error> errors;       // the first decides the status
+  std::vector<std::string> notes;  // facts for people: fewer trials, a draw left out
+  std::size_t matches = 0;
+  std::vector<KernelRecord> kernels;
+
+  bool timed = false;
+  Times eager, compiled;
+  Ratio speedup, gpu_speedup;
+  int warmups = 0, trials = 0;  // as done
+
+  double seconds = 0;           // the whole evaluation
+  double overhead_seconds = 0;  // of these, all but warm-ups and trials
+  Conditions conditions;
+};
+
+nlohmann::ordered_json to_json(const Record& record);
+// Unknown keys are left alone, so that records of later versions with more facts are readable.
+Result<Record> record_from_json(const nlohmann::json& json);
+
+}  // namespace passnet

@@ -1,0 +1,105 @@
+#include "bench/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+#include <vector>
+
+namespace passnet {
+
+namespace {
+
+constexpr int kResamples = 400;
+constexpr double kTail = 0.025;
+
+// A small fixed generator (splitmix64): the same samples give the same interval.
+class Random {
+ public:
+  std::size_t below(std::size_t n) {
+    state_ += 0x9e3779b97f4a7c15U;
+    std::uint64_t z = state_;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+    return static_cast<std::size_t>((z ^ z >> 31) % n);
+  }
+
+ private:
+  std::uint64_t state_ = 20260101;
+};
+
+double median_of(std::vector<double>& values) {
+  const std::size_t half = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half), values.end());
+  const double upper = values[half];
+  if (values.size() % 2 == 1) return upper;
+  return (*std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half)) + upper) / 2;
+}
+
+// The middle 95 % of what `statistic` gives over samples drawn with replacement, as indices.
+template <class F>
+std::pair<double, double> bootstrap(std::size_t n, F&& statistic) {
+  Random random;
+  std::vector<std::size_t> drawn(n);
+  std::vector<double> values;
+  for (int r = 0; r < kResamples; ++r) {
+    for (std::size_t& i : drawn) i = random.below(n);
+    values.push_back(statistic(drawn));
+  }
+  std::sort(values.begin(), values.end());
+  return {quantile(values, kTail), quantile(values, 1 - kTail)};
+}
+
+std::vector<double> pick(std::span<const double> samples, const std::vector<std::size_t>& drawn) {
+  std::vector<double> out;
+  out.reserve(drawn.size());
+  for (const std::size_t i : drawn) out.push_back(samples[i]);
+  return out;
+}
+
+}  // namespace
+
+double quantile(std::span<const double> sorted, double q) {
+  if (sorted.empty()) return 0;
+  const double at = q * static_cast<double>(sorted.size() - 1);
+  const auto i = static_cast<std::size_t>(at);
+  const double next = sorted[std::min(i + 1, sorted.size() - 1)];
+  return sorted[i] + (next - sorted[i]) * (at - static_cast<double>(i));
+}
+
+Summary summarise(std::span<const double> samples) {
+  Summary out;
+  out.count = samples.size();
+  if (samples.empty()) return out;
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  out.median = quantile(sorted, 0.5);
+  out.iqr = quantile(sorted, 0.75) - quantile(sorted, 0.25);
+  out.min = sorted.front();
+  out.max = sorted.back();
+  const auto n = static_cast<double>(samples.size());
+  out.mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / n;
+  double squares = 0;
+  for (const double v : sorted) squares += (v - out.mean) * (v - out.mean);
+  out.std = std::sqrt(squares / n);
+  std::tie(out.low, out.high) = bootstrap(samples.size(), [&](const auto& drawn) {
+    std::vector<double> values = pick(samples, drawn);
+    return median_of(values);
+  });
+  return out;
+}
+
+Ratio speedup(std::span<const double> eager, std::span<const double> compiled) {
+  const std::size_t n = std::min(eager.size(), compiled.size());
+  if (n == 0) return {};
+  std::vector<double> all(eager.begin(), eager.end()), of(compiled.begin(), compiled.end());
+  Ratio out;
+  out.value = median_of(all) / median_of(of);
+  std::tie(out.low, out.high) = bootstrap(n, [&](const auto& drawn) {
+    std::vector<double> a = pick(eager, drawn), b = pick(compiled, drawn);
+    return median_of(a) / median_of(b);
+  });
+  return out;
+}
+
+}  // namespace passnet
