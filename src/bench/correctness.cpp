@@ -199,6 +199,32 @@ double Comparison::max_diff() const {
   return out;
 }
 
+namespace {
+template <class E>
+bool finite(const void* data, std::int64_t n) {
+  const auto* x = static_cast<const E*>(data);
+  bool all = true;
+  for (std::int64_t i = 0; i < n; ++i) all &= std::isfinite(x[i].value());
+  return all;
+}
+}  // namespace
+
+Result<bool> all_finite(const RunValue& value, Engine& engine) {
+  for (const RunValue& item : value.items)
+    if (auto one = all_finite(item, engine); !one || !*one) return one;
+  if (value.kind != RunValue::Kind::tensor) return value.kind != RunValue::Kind::real || std::isfinite(value.real);
+  auto flat = engine.contiguous_on_cpu(value.tensor);
+  if (!flat) return std::move(flat.error());
+  const std::int64_t n = describe(*flat).element_count();
+  switch (flat->dtype) {
+    case Dtype::float32: return finite<Plain<float>>(flat->data, n);
+    case Dtype::float64: return finite<Plain<double>>(flat->data, n);
+    case Dtype::float16: return finite<Half>(flat->data, n);
+    case Dtype::bfloat16: return finite<Brain>(flat->data, n);
+    default: return true;
+  }
+}
+
 OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t n, double atol_scale) {
   OutputComparison out;
   out.dtype = dtype;
@@ -246,6 +272,11 @@ Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine
     out.why = std::move(why);
     return out;
   };
+  for (std::size_t i = 0; i < std::max(want.size(), have.size()); ++i) {
+    OutputTypes& types = out.types.emplace_back();
+    if (i < want.size()) types.expected_dtype = kind_text(*want[i]), types.expected_shape = want[i]->tensor.sizes.vec();
+    if (i < have.size()) types.got_dtype = kind_text(*have[i]), types.got_shape = have[i]->tensor.sizes.vec();
+  }
   if (want.size() != have.size())
     return mismatch(Outcome::shape_mismatch, fmt::format("{} outputs, eager gives {}", have.size(), want.size()));
   const auto is_tensor = [](const RunValue* v) { return v->kind == RunValue::Kind::tensor; };

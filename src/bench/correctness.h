@@ -40,9 +40,16 @@ struct OutputComparison {
   std::int64_t elements = 0;
 };
 
+// What an output is, on both sides; a dtype's name, or that of a Python type.
+struct OutputTypes {
+  std::string expected_dtype, got_dtype;
+  std::vector<std::int64_t> expected_shape, got_shape;
+};
+
 struct Comparison {
   enum class Outcome : std::uint8_t { compared, shape_mismatch, type_mismatch } outcome = Outcome::compared;
-  std::string why;  // of a mismatch
+  std::string why;                 // of a mismatch
+  std::vector<OutputTypes> types;  // one each, as many as the side with more has
   std::vector<OutputComparison> outputs;
 
   int tightest_t() const;  // the loosest of the outputs'
@@ -52,6 +59,9 @@ struct Comparison {
 
 // `atol_scale`: how many times larger than recorded the inputs were, and so may be the absolute error.
 Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine, double atol_scale = 1);
+
+// Whether no number in it is a NaN or infinite.
+Result<bool> all_finite(const RunValue& value, Engine& engine);
 
 // `count` elements of one dtype, side by side.
 OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t count, double atol_scale = 1);

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 
+#include "bench/draws.h"
+#include "bench/peer.h"
+#include "bench/subject.h"
 #include "ops/lower.h"
 #include "pass/checked_backend.h"
 #include "pass/wrapper_step.h"
@@ -12,22 +16,97 @@ namespace passnet {
 
 namespace {
 
-constexpr std::uint64_t kCallSeed = 1024;  // the generator's seed when a graph is called
+constexpr std::size_t kKeptBytes = std::size_t{256} << 20;  // a second draw is kept for timing up to this size
+constexpr int kCheckedTrials = 6;                           // timed results that are compared
 
 struct Stop {};  // the evaluation has its status
 
-class Evaluator {
- public:
-  Evaluator(const std::string& path, const PassFolder& passes, Engine& engine, const EvaluateOptions& options)
-      : path_(path), passes_(passes), engine_(engine), options_(options) {}
+std::size_t bytes_of(const std::vector<TensorRef>& tensors) {
+  std::size_t out = 0;
+  for (const TensorRef& t : tensors)
+    out += static_cast<std::size_t>(describe(t).element_count()) * dtype_row(t.dtype).size;
+  return out;
+}
 
-  Evaluation run() {
-    try {
-      eager();
-      apply();
-      if (options_.checked) checked_runs();
-      fast_run();
+// The worse of both, output by output.
+void merge(Comparison& into, const Comparison& from) {
+  for (std::size_t i = 0; i < std::min(into.outputs.size(), from.outputs.size()); ++i) {
+    OutputComparison& a = into.outputs[i];
+    const OutputComparison& b = from.outputs[i];
+    for (std::size_t law = 0; law < kLaws; ++law) a.by_law[law] = std::max(a.by_law[law], b.by_law[law]);
+    a.equal = a.equal && b.equal;
+    if (b.tightest_t <= a.tightest_t) continue;
+    const auto by_law = a.by_law;
+    a = b;
+    a.by_law = by_law;
+  }
+}
+
+}  // namespace
+
+class Evaluator::Impl {
+ public:
+  Impl(std::string path, const Candidate& candidate, std::string passes, Engine& engine, const EvaluateOptions& options)
+      : path_(std::move(path)),
+        candidate_(candidate),
+        passes_path_(std::move(passes)),
+        engine_(engine),
+        options_(options) {}
+
+  const Evaluation& verify() {
+    staged([&] {
+      stage("read");
+      read();
+      stage("eager");
+      reference_ = local(program_, {});
+      const std::vector<Draw> draws = check_draws(options_.seed, options_.draws);
+      cases_.push_back(draw(draws[0]));
+      stage("compile");
+      make_subject();
+      stage("run");
+      check(cases_[0]);
+      for (std::size_t i = 1; i < draws.size(); ++i)
+        if (std::optional<Case> c = draw_beyond(draws[i])) {
+          check(*c);
+          if (cases_.size() == 1 && bytes_of(c->inputs) < kKeptBytes) cases_.push_back(std::move(*c));
+        }
       judge();
+    });
+    return out_;
+  }
+
+  const Evaluation& time() {
+    staged([&] {
+      stage("time");
+      if (options_.baseline != "eager") {
+        Candidate base;
+        base.kind = Candidate::Kind::eager_python;
+        baseline_ = need(peer_subject(base, graph_, engine_, options_.device), Status::eager_fail);
+      }
+      time_both();
+    });
+    return out_;
+  }
+
+  bool worth_timing() const {
+    return out_.compared && out_.comparison.outcome == Comparison::Outcome::compared &&
+           (out_.status == Status::correct || out_.status == Status::accuracy) && out_.comparison.tightest_t() < kNever;
+  }
+
+ private:
+  // A set of inputs with what eager makes of it.
+  struct Case {
+    Draw draw{};
+    std::vector<TensorRef> inputs, eager_inputs;
+    RunValue expected;
+  };
+
+  void stage(std::string_view name) { options_.stage(name); }
+
+  template <class F>
+  void staged(F&& body) {
+    try {
+      body();
     } catch (const Stop&) {
     } catch (Failure& failure) {  // of our own steps: one graph's trouble never ends a run over many
       if (code_kind(failure.error.code) == ErrorKind::environment) throw;
@@ -35,10 +114,8 @@ class Evaluator {
     } catch (const std::bad_alloc&) {
       give_up({Code::limit, {path_, 0, 0, {}}, "out of memory", {}});
     }
-    return std::move(out_);
   }
 
- private:
   template <class T>
   T need(Result<T> result, Status otherwise) {
     if (!result) stop(otherwise, std::move(result.error()));
@@ -50,33 +127,65 @@ class Evaluator {
     out_.errors.push_back(std::move(error));
     throw Stop{};
   }
-
   void give_up(Error error) {
     out_.status = Status::runtime_fail;
     out_.errors.push_back(std::move(error));
   }
 
-  std::vector<TensorRef> copies(const std::vector<TensorRef>& tensors) {
-    std::vector<TensorRef> out;
-    for (const TensorRef& t : tensors) {
-      out.push_back(engine_.allocate(describe(t)).take());
-      engine_.copy(out.back(), t).take();
-    }
-    return out;
-  }
-
-  // From private copies of the inputs, so that nothing a candidate does reaches it.
-  void eager() {
+  void read() {
     graph_ = need(read_graph_folder(path_), Status::eager_fail);
-    const Program program = need(lower_graph(graph_.graph), Status::eager_fail);
-    const auto executable = need(engine_.prepare(program, graph_.graph, options_.device), Status::eager_fail);
-    inputs_ = need(engine_.replay(graph_, options_.seed, options_.device), Status::eager_fail);
-    eager_inputs_ = copies(inputs_);
-    engine_.seed(kCallSeed);
-    expected_ = need(executable->run(eager_inputs_), Status::eager_fail);
+    recorded_metas_ = graph_.metas;
+    program_ = need(lower_graph(graph_.graph), Status::eager_fail);
   }
 
-  void apply() {
+  std::unique_ptr<Subject> local(const Program& program, const std::vector<ExternalStep*>& externals,
+                                 std::shared_ptr<void> keep = {}, Status otherwise = Status::eager_fail) {
+    auto executable =
+        need(engine_.prepare(program, externals.empty() ? graph_.graph : applied_.graph, options_.device, externals),
+             otherwise);
+    return local_subject(engine_, std::move(executable), std::move(keep));
+  }
+
+  Case draw(const Draw& draw) {
+    Case c;
+    c.draw = draw;
+    graph_.metas = draw.recorded ? recorded_metas_ : spread_metas(recorded_metas_, draw.spread);
+    c.inputs = need(engine_.replay(graph_, draw.seed, options_.device), Status::eager_fail);
+    c.eager_inputs = copies(c.inputs, engine_);  // private: nothing that a candidate does reaches what eager sees
+    c.expected = need(reference_->run(c.eager_inputs), Status::eager_fail);
+    return c;
+  }
+
+  // --- the candidate
+
+  struct Wrappers {
+    explicit Wrappers(Engine& engine, const std::string& dump) : backend(engine, dump) {}
+    TileBackend backend;
+    std::vector<std::unique_ptr<WrapperStep>> steps;
+  };
+
+  void make_subject() {
+    using Kind = Candidate::Kind;
+    switch (candidate_.kind) {
+      case Kind::passes: return make_passes();
+      case Kind::eager: subject_ = local(program_, {}); return;
+      case Kind::none: {
+        const Applied same = need(apply_passes(graph_.graph, PassFolder{}, options_.match), Status::compile_fail);
+        program_none_ = need(lower_graph(same.graph, same.externals), Status::compile_fail);
+        subject_ = local(program_none_, {}, {}, Status::compile_fail);
+        return;
+      }
+      case Kind::eager_python:
+      case Kind::inductor:
+        subject_ = need(peer_subject(candidate_, graph_, engine_, options_.device), Status::compile_fail);
+    }
+  }
+
+  void make_passes() {
+    auto loaded = passes_path_.ends_with(".py") ? load_pass_file(passes_path_, options_.load)
+                                                : load_pass_folder(passes_path_, options_.load);
+    passes_ = need(std::move(loaded), Status::compile_fail);
+    for (const std::string& line : passes_.dropped) out_.notes.push_back("dropped: " + line);
     applied_ = need(apply_passes(graph_.graph, passes_, options_.match), Status::compile_fail);
     out_.passes = applied_.passes;
     for (const AppliedPass& p : applied_.passes) out_.matches += p.matches;
@@ -84,56 +193,89 @@ class Evaluator {
       out_.status = Status::pass_miss;
       throw Stop{};
     }
-    program_ = need(lower_graph(applied_.graph, applied_.externals), Status::compile_fail);
+    rewritten_ = need(lower_graph(applied_.graph, applied_.externals), Status::compile_fail);
+    if (options_.checked) checked_runs();
+    wrappers_ = std::make_shared<Wrappers>(engine_, options_.dump_folder);
+    subject_ = with_kernels(wrappers_->backend, wrappers_->steps, wrappers_);
   }
 
   // The rewritten graph, with its kernels behind `backend`.
-  RunValue run_with(KernelBackend& backend, const std::function<bool()>& compiled, std::vector<TensorRef>& inputs) {
-    std::vector<std::unique_ptr<WrapperStep>> steps;
+  std::unique_ptr<Subject> with_kernels(KernelBackend& backend, std::vector<std::unique_ptr<WrapperStep>>& steps,
+                                        std::shared_ptr<void> keep = {}) {
     std::vector<ExternalStep*> externals;
     for (const Pass* pass : applied_.wrappers) {
       steps.push_back(std::make_unique<WrapperStep>(*pass, engine_, backend));
       externals.push_back(steps.back().get());
     }
-    const auto executable =
-        need(engine_.prepare(program_, applied_.graph, options_.device, externals), Status::compile_fail);
-    engine_.seed(kCallSeed);
-    auto result = executable->run(inputs);
-    return need(std::move(result), compiled() ? Status::runtime_fail : Status::compile_fail);
+    return local(rewritten_, externals, std::move(keep), Status::compile_fail);
   }
 
   // Every variant that autotuning may choose, one after another.
   void checked_runs() {
+    stage("check");
     std::size_t variants = 1;
     for (std::size_t v = 0; v < variants; ++v) {
       CheckedBackend backend(v);
-      auto inputs = copies(inputs_);
-      try {
-        run_with(
-            backend, [&] { return !backend.failed(); }, inputs);
-      } catch (const Stop&) {
-        if (!backend.errors().empty()) out_.errors = backend.errors();
-        throw;
+      std::vector<std::unique_ptr<WrapperStep>> steps;
+      const auto subject = with_kernels(backend, steps);
+      auto inputs = copies(cases_[0].inputs, engine_);
+      auto result = subject->run(inputs);
+      if (!result) {
+        std::vector<Error> errors = backend.errors();
+        if (errors.empty()) errors = {result.error()};
+        const Status status = backend.failed() ? Status::compile_fail : Status::runtime_fail;
+        const Error first = errors[0];
+        errors.erase(errors.begin());
+        try {
+          stop(status, first);
+        } catch (const Stop&) {
+          out_.errors.insert(out_.errors.end(), errors.begin(), errors.end());
+          throw;
+        }
       }
       variants = backend.variants();
-      out_.notes = backend.facts();
+      for (const std::string& fact : backend.facts())
+        if (std::find(out_.notes.begin(), out_.notes.end(), fact) == out_.notes.end()) out_.notes.push_back(fact);
     }
   }
 
-  void fast_run() {
-    TileBackend backend(engine_, options_.dump_folder);
-    got_inputs_ = copies(inputs_);
-    try {
-      got_ = run_with(
-          backend, [&] { return !backend.failed(); }, got_inputs_);
-    } catch (const Stop&) {
-      report(backend);
-      throw;
-    }
-    report(backend);
+  // --- correctness
+
+  void check(const Case& c) {
+    std::vector<TensorRef> got_inputs = copies(c.inputs, engine_);
+    auto result = subject_->run(got_inputs);
+    const bool build_failed = wrappers_ != nullptr && wrappers_->backend.failed();
+    if (wrappers_ != nullptr && c.draw.recorded)
+      for (const auto& r : wrappers_->backend.reports()) out_.kernels.push_back(*r);
+    const RunValue got = need(std::move(result), build_failed ? Status::compile_fail : Status::runtime_fail);
+    Comparison comparison = compare_case(c, got, got_inputs);
+    if (!out_.compared || comparison.outcome != Comparison::Outcome::compared)
+      out_.comparison = std::move(comparison);
+    else
+      merge(out_.comparison, comparison);
+    out_.compared = true;
   }
-  void report(const TileBackend& backend) {
-    for (const auto& r : backend.reports()) out_.kernels.push_back(*r);
+
+  // Inputs beyond the recorded ones may lie where eager itself fails or overflows: those prove nothing and are left
+  // out.
+  std::optional<Case> draw_beyond(const Draw& drawn) {
+    for (const double spread : {drawn.spread, 1.0}) {
+      try {
+        Case c = draw({drawn.seed, spread, false});
+        if (all_finite(c.expected, engine_).take() || !all_finite(cases_[0].expected, engine_).take()) return c;
+      } catch (const Stop&) {
+        out_.errors.pop_back();
+        out_.status = Status::correct;
+      }
+    }
+    out_.notes.push_back(fmt::format("not checked on inputs of seed {}: eager fails or overflows there", drawn.seed));
+    return std::nullopt;
+  }
+
+  Comparison compare_case(const Case& c, const RunValue& got, const std::vector<TensorRef>& got_inputs) {
+    Comparison comparison = compare(c.expected, got, engine_, c.draw.spread).take();
+    if (comparison.outcome == Comparison::Outcome::compared) compare_inputs(c, got_inputs, comparison);
+    return comparison;
   }
 
   bool equal_bytes(const TensorRef& a, const TensorRef& b) {
@@ -143,54 +285,146 @@ class Evaluator {
   }
 
   // What eager changes of its inputs must be changed alike, and nothing else.
-  void judge_inputs() {
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      if (equal_bytes(eager_inputs_[i], got_inputs_[i])) continue;
+  void compare_inputs(const Case& c, const std::vector<TensorRef>& got, Comparison& comparison) {
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const bool changes = !equal_bytes(c.inputs[i], c.eager_inputs[i]);
       const std::string& name = graph_.graph.nodes[i].name;
-      if (equal_bytes(inputs_[i], eager_inputs_[i]))
+      if (!changes && !equal_bytes(c.inputs[i], got[i]))
         stop(Status::integrity, {Code::integrity,
                                  {path_, 0, 0, {}},
                                  fmt::format("input '{}' was changed, and eager leaves it alone", name),
                                  {"write to a new tensor: torch.empty_like(x)"}});
-      OutputComparison c = compare(eager_inputs_[i], got_inputs_[i], engine_).take();
-      c.name = fmt::format("input '{}'", name);
-      out_.comparison.outputs.push_back(std::move(c));
+      if (!changes) continue;
+      if (std::find(changing_.begin(), changing_.end(), i) == changing_.end()) changing_.push_back(i);
+      OutputComparison o = compare(c.eager_inputs[i], got[i], engine_, c.draw.spread).take();
+      o.name = fmt::format("input '{}'", name);
+      comparison.outputs.push_back(std::move(o));
     }
   }
 
   void judge() {
-    out_.comparison = compare(expected_, got_, engine_).take();
-    out_.compared = true;
-    using Outcome = Comparison::Outcome;
-    if (out_.comparison.outcome == Outcome::compared) judge_inputs();
     switch (out_.comparison.outcome) {
-      case Outcome::shape_mismatch: out_.status = Status::shape_mismatch; break;
-      case Outcome::type_mismatch: out_.status = Status::type_mismatch; break;
-      case Outcome::compared: out_.status = out_.comparison.right_at(options_.at) ? Status::correct : Status::accuracy;
+      case Comparison::Outcome::shape_mismatch: out_.status = Status::shape_mismatch; break;
+      case Comparison::Outcome::type_mismatch: out_.status = Status::type_mismatch; break;
+      case Comparison::Outcome::compared:
+        out_.status = out_.comparison.right_at(options_.at) ? Status::correct : Status::accuracy;
     }
   }
 
-  const std::string& path_;
-  const PassFolder& passes_;
+  // --- time
+
+  void time_both() {
+    // Once more on the threads that are timed: sums over more threads have other last bits.
+    for (Case& c : cases_) {
+      c.eager_inputs = copies(c.inputs, engine_);
+      c.expected = reference_->run(c.eager_inputs).take();
+    }
+    subject_->set_threads(engine_.threads());
+    Subject& base = baseline_ != nullptr ? *baseline_ : *reference_;
+    base.set_threads(engine_.threads());
+    Subject::Timed eager{cases_[0].inputs, changing_, {}, {}};
+    Subject::Timed compiled = eager;
+    std::size_t shown = 0;  // the case whose inputs lie there
+    compiled.refresh = [&](int trial, std::vector<TensorRef>& inputs) {
+      const std::size_t next = case_of(trial);
+      if (next == shown && (next == 0 || changing_.empty())) return;
+      for (std::size_t i = 0; i < inputs.size(); ++i) engine_.copy(inputs[i], cases_[next].inputs[i]).take();
+      shown = next;
+    };
+    compiled.look = [&](int trial, const RunValue& result, const std::vector<TensorRef>& inputs) {
+      if (is_checked(trial)) check_timed(cases_[shown], result, inputs);
+    };
+    const auto eager_side = base.side(std::move(eager)), compiled_side = subject_->side(std::move(compiled));
+    out_.timing = time_sides(*eager_side, *compiled_side, options_.timing);
+    out_.timed = true;
+    if (out_.status == Status::correct && !out_.timing.stable) out_.status = Status::unstable;
+  }
+
+  // Some trials are compared, on one case's inputs and the other's in turn: what repeats an old answer is found out.
+  int check_every() const { return std::max(1, options_.timing.trials / kCheckedTrials); }
+  bool is_checked(int trial) const { return trial >= 0 && trial % check_every() == 0; }
+  std::size_t case_of(int trial) const {
+    return is_checked(trial) ? static_cast<std::size_t>(trial / check_every()) % cases_.size() : 0;
+  }
+
+  // What was timed must be what was checked.
+  void check_timed(const Case& c, const RunValue& result, const std::vector<TensorRef>& inputs) {
+    const Comparison comparison = compare_case(c, result, inputs);
+    const bool wrong = comparison.outcome != Comparison::Outcome::compared ||
+                       comparison.tightest_t() > std::max(out_.comparison.tightest_t(), options_.at);
+    if (wrong)
+      stop(Status::integrity, {Code::integrity,
+                               {path_, 0, 0, {}},
+                               "a timed call gave another answer than the checked one",
+                               {comparison.outcome == Comparison::Outcome::compared
+                                    ? fmt::format("largest difference {}", comparison.max_diff())
+                                    : comparison.why}});
+    merge(out_.comparison, comparison);
+  }
+
+  std::string path_;
+  const Candidate candidate_;
+  std::string passes_path_;
   Engine& engine_;
-  const EvaluateOptions& options_;
+  const EvaluateOptions options_;
   Evaluation out_;
   GraphFolder graph_;
-  std::vector<TensorRef> inputs_, eager_inputs_, got_inputs_;
-  RunValue expected_, got_;
+  std::vector<TensorMeta> recorded_metas_;
+  Program program_, program_none_, rewritten_;
+  PassFolder passes_;
   Applied applied_;
-  Program program_;
+  std::shared_ptr<Wrappers> wrappers_;
+  std::unique_ptr<Subject> reference_, subject_, baseline_;
+  std::vector<std::size_t> changing_;  // inputs that eager changes
+  std::vector<Case> cases_;            // the recorded one, and one more for the timed calls
 };
 
-}  // namespace
+Evaluator::Evaluator(std::string graph, const Candidate& candidate, std::string passes, Engine& engine,
+                     const EvaluateOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(graph), candidate, std::move(passes), engine, options)) {}
+Evaluator::~Evaluator() = default;
+const Evaluation& Evaluator::verify() { return impl_->verify(); }
+const Evaluation& Evaluator::time() { return impl_->time(); }
+bool Evaluator::worth_timing() const { return impl_->worth_timing(); }
 
-Status load_status(const Error& error) {
-  return error.code == Code::policy || error.code == Code::integrity ? Status::integrity : Status::compile_fail;
-}
-
-Evaluation evaluate(const std::string& graph, const PassFolder& passes, Engine& engine,
-                    const EvaluateOptions& options) {
-  return Evaluator(graph, passes, engine, options).run();
+Record make_record(const Evaluation& e) {
+  Record r;
+  r.status = e.status;
+  r.errors = e.errors;
+  r.notes = e.notes;
+  r.matches = e.matches;
+  for (const KernelReport& k : e.kernels)
+    r.kernels.push_back({k.name, k.constexprs, {k.grid[0], k.grid[1], k.grid[2]}});
+  if (e.compared) {
+    const Comparison& c = e.comparison;
+    for (const OutputTypes& types : c.types)
+      r.outputs.push_back(
+          {types.expected_dtype, types.got_dtype, types.expected_shape, types.got_shape, false, {}, 0, 0});
+    if (c.outcome == Comparison::Outcome::compared) {
+      r.outputs.resize(c.outputs.size());  // inputs that eager changes count as outputs
+      for (std::size_t i = 0; i < c.outputs.size(); ++i) {
+        const OutputComparison& from = c.outputs[i];
+        OutputRecord& to = r.outputs[i];
+        if (to.dtype.empty()) to.dtype = to.compiled_dtype = dtype_row(from.dtype).name;
+        to.equal = from.equal;
+        to.tightest_t = from.by_law;
+        to.max_diff = from.max_diff;
+        to.mean_diff = from.mean_diff;
+      }
+      if (c.tightest_t() < kNever) r.tightest_t = c.tightest_t();
+    } else if (r.errors.empty()) {
+      r.errors.push_back({Code::run, {}, c.why, {}});
+    }
+  }
+  if (e.timed) {
+    r.timed = true;
+    r.eager = {e.timing.eager_ms, {}, e.timing.eager, {}};
+    r.compiled = {e.timing.compiled_ms, {}, e.timing.compiled, {}};
+    r.speedup = e.timing.speedup;
+    r.warmups = e.timing.warmups;
+    r.trials = static_cast<int>(e.timing.eager_ms.size());
+  }
+  return r;
 }
 
 }  // namespace passnet

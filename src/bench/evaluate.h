@@ -1,10 +1,15 @@
-// One graph with a pass folder: eager, apply, compile, check, run, compare. The whole way in one function.
+// One graph with one candidate, in two stages: verify (eager, apply, check, run, compare), then time. The whole way in
+// one class.
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include "bench/candidate.h"
 #include "bench/correctness.h"
+#include "bench/record.h"
 #include "bench/status.h"
+#include "bench/timing.h"
 #include "pass/manage.h"
 #include "pass/tile_backend.h"
 
@@ -15,24 +20,50 @@ struct EvaluateOptions {
   DeviceType device = DeviceType::cpu;
   std::uint64_t seed = 1024;
   int at = -5;          // status `correct` means right at this t
+  int draws = 2;        // beyond the recorded inputs
   bool checked = true;  // run the checked build first
   std::string dump_folder;
+  LoadOptions load;
+  std::string baseline = "eager";  // or "eager-python"
+  TimingOptions timing;
+  // Told before each stage begins, so that the stage in which a worker died is known.
+  std::function<void(std::string_view stage)> stage = [](std::string_view) {};
 };
 
 struct Evaluation {
   Status status = Status::correct;
   std::vector<AppliedPass> passes;
   std::size_t matches = 0;
-  Comparison comparison;  // of a run that came to its end
+  Comparison comparison;  // the worst of all draws, of a run that came to its end
   bool compared = false;
   std::vector<KernelReport> kernels;
   std::vector<Error> errors;       // the first decides the status
   std::vector<std::string> notes;  // facts for people
+  bool timed = false;
+  Timing timing;
 };
 
-// Statuses of errors from loading the pass folder.
-Status load_status(const Error& error);
+class Evaluator {
+ public:
+  // `passes`: the pass folder of a candidate that has one.
+  Evaluator(std::string graph, const Candidate& candidate, std::string passes, Engine& engine,
+            const EvaluateOptions& options);
+  ~Evaluator();
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
 
-Evaluation evaluate(const std::string& graph, const PassFolder& passes, Engine& engine, const EvaluateOptions& options);
+  // Both throw for the environment's errors only.
+  const Evaluation& verify();
+  // After verify, if `worth_timing`: on all of the engine's threads.
+  const Evaluation& time();
+  bool worth_timing() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// What both stages found out, as a record; who and where is the caller's to fill in.
+Record make_record(const Evaluation& evaluation);
 
 }  // namespace passnet

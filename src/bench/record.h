@@ -24,9 +24,10 @@ struct Times {
 };
 
 struct OutputRecord {
-  std::string dtype;                       // eager's
-  std::string compiled_dtype;              // the candidate's
-  std::vector<std::int64_t> shape;         // eager's
+  std::string dtype;                // eager's
+  std::string compiled_dtype;       // the candidate's
+  std::vector<std::int64_t> shape;  // eager's
+  std::vector<std::int64_t> compiled_shape;
   bool equal = false;                      // bit for bit at the recorded statistics
   std::array<int, kLaws> tightest_t = {};  // by law (correctness.h): right at this t and all looser ones
   double max_diff = 0, mean_diff = 0;

@@ -89,6 +89,7 @@ void print_text(const std::string& graph, const Evaluation& e) {
 
 int run(const Options& o) {
   EvaluateOptions options = o.evaluate;
+  options.draws = 0;  // the recorded inputs say what happens; more draws are the bench's
   options.match = o.match == "strict" ? MatchMode::strict : MatchMode::normal;
   options.device = device_from_name(o.device).take();
   if (options.device != DeviceType::cpu)
@@ -98,18 +99,12 @@ int run(const Options& o) {
   const auto graphs = o.selection.resolve();
   Engine& engine = *engine_load().take();
   engine.set_threads(o.threads > 0 ? o.threads : core_count());
-  auto passes = o.passes.ends_with(".py") ? load_pass_file(o.passes, load) : load_pass_folder(o.passes, load);
-  if (passes)
-    for (const std::string& line : passes->dropped) fmt::print(stderr, "dropped: {}\n", line);
+  options.load = load;
+  const Candidate candidate;
   std::size_t right = 0;
   for (const std::string& graph : graphs) {
-    Evaluation e;
-    if (passes) {
-      e = evaluate(graph, *passes, engine, options);
-    } else {
-      e.status = load_status(passes.error());
-      e.errors.push_back(passes.error());
-    }
+    Evaluator evaluator(graph, candidate, o.passes, engine, options);
+    const Evaluation& e = evaluator.verify();
     right += e.status == Status::correct ? 1 : 0;
     if (o.json)
       print_json(graph, e);

@@ -1,0 +1,40 @@
+// Something that computes a graph's outputs: eager, a rewritten graph, a peer in another process.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "bench/timing.h"
+#include "exec/engine.h"
+
+namespace passnet {
+
+inline constexpr std::uint64_t kCallSeed = 1024;  // the generator's seed whenever a graph is called
+
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  // Changes inputs where the graph does.
+  virtual Result<RunValue> run(std::vector<TensorRef>& inputs) = 0;
+  virtual void set_threads(int /*count*/) {}  // of subjects with threads of their own
+
+  // To be timed on `inputs`. Those of the numbers in `changing` are changed by each call, and restored before it.
+  // `look` sees what a trial gave.
+  struct Timed {
+    std::vector<TensorRef> inputs;
+    std::vector<std::size_t> changing;
+    std::function<void(int trial, std::vector<TensorRef>& inputs)> refresh;  // before a trial; may write other inputs
+    std::function<void(int trial, const RunValue& result, const std::vector<TensorRef>& inputs)> look;  // after it
+  };
+  virtual std::unique_ptr<Side> side(Timed timed) = 0;
+};
+
+// A prepared program in this process. `keep` holds what the executable refers to.
+std::unique_ptr<Subject> local_subject(Engine& engine, std::unique_ptr<Executable> executable,
+                                       std::shared_ptr<void> keep = {});
+
+// Independent tensors of the same contents.
+std::vector<TensorRef> copies(const std::vector<TensorRef>& tensors, Engine& engine);
+
+}  // namespace passnet

@@ -1,0 +1,96 @@
+#include "bench/timing.h"
+
+#include <algorithm>
+
+namespace passnet {
+
+namespace {
+
+class Protocol {
+ public:
+  Protocol(Side& eager, Side& compiled, const TimingOptions& options)
+      : eager_(eager), compiled_(compiled), options_(options), block_(std::max(eager.block(), compiled.block())) {}
+
+  Timing run() {
+    // The first calls prepare things and say nothing; the second ones say what a call costs.
+    warm_up(1);
+    const double slowest_ms = warm_up(1);
+    out_.warmups = affordable(options_.warmup, 2, slowest_ms);
+    warm_up(out_.warmups - 2);
+    const int trials = affordable(options_.trials, std::min(kFewestTrials, options_.trials), slowest_ms);
+    Timing best = measure(trials);
+    while (!best.stable && out_.repeats < options_.repeats) {
+      ++out_.repeats;
+      Timing again = measure(trials);
+      if (noise(again) < noise(best)) best = std::move(again);
+    }
+    best.warmups = out_.warmups;
+    best.repeats = out_.repeats;
+    best.trial_seconds = out_.trial_seconds;
+    return best;
+  }
+
+ private:
+  static double noise(const Timing& t) { return std::max(t.eager.noise(), t.compiled.noise()); }
+
+  int affordable(int wanted, int fewest, double call_ms) const {
+    const double calls = options_.budget_s * 1e3 / std::max(call_ms, 1e-6);
+    return calls >= wanted ? wanted : std::max(fewest, static_cast<int>(calls));
+  }
+
+  // Gives the slowest call.
+  double warm_up(int count) {
+    double slowest = 0;
+    for (Side* side : {&eager_, &compiled_}) {
+      if (count > 0) side->begin_block(count);
+      for (int i = 0; i < count; ++i) slowest = std::max(slowest, call(*side, -1));
+    }
+    return slowest;
+  }
+
+  double call(Side& side, int trial) {
+    side.before(trial);
+    const double ms = side.call_ms();
+    side.after(trial);
+    out_.trial_seconds += ms / 1e3;
+    return ms;
+  }
+
+  Timing measure(int trials) {
+    Timing t;
+    for (int begin = 0; begin < trials; begin += block_) {
+      const bool eager_first = coin();
+      const int end = std::min(trials, begin + block_);
+      for (const bool eager : {eager_first, !eager_first}) {
+        Side& side = eager ? eager_ : compiled_;
+        side.begin_block(end - begin);
+        for (int i = begin; i < end; ++i) (eager ? t.eager_ms : t.compiled_ms).push_back(call(side, i));
+      }
+    }
+    t.eager = summarise(t.eager_ms);
+    t.compiled = summarise(t.compiled_ms);
+    t.speedup = speedup(t.eager_ms, t.compiled_ms);
+    t.stable = noise(t) <= options_.noise_limit;
+    return t;
+  }
+
+  bool coin() {
+    coin_ = coin_ * 6364136223846793005U + 1442695040888963407U + options_.order_seed;
+    return (coin_ >> 63) != 0;
+  }
+
+  Side& eager_;
+  Side& compiled_;
+  const TimingOptions& options_;
+  int block_;
+  std::uint64_t coin_ = 1;
+  Timing out_;
+};
+
+}  // namespace
+
+Timing time_sides(Side& eager, Side& compiled, const TimingOptions& options) {
+  return Protocol(eager, compiled, options).run();
+}
+
+}  // namespace passnet

@@ -1,0 +1,43 @@
+// The timing protocol: two sides called in turn, trial by trial, so that what disturbs the machine disturbs both.
+#pragma once
+
+#include <vector>
+
+#include "bench/statistics.h"
+
+namespace passnet {
+
+// One thing to be timed. What must not be timed happens in `before` and `after`.
+class Side {
+ public:
+  virtual ~Side() = default;
+  virtual void before(int /*trial*/) {}
+  virtual double call_ms() = 0;
+  virtual void after(int /*trial*/) {}
+  // How many trials follow one another before the other side's turn: more than one where the sides are processes whose
+  // idle threads disturb each other.
+  virtual int block() const { return 1; }
+  virtual void begin_block(int /*count*/) {}  // that many calls follow
+};
+
+struct TimingOptions {
+  int warmup = 25, trials = 100;
+  double budget_s = 2;           // of a phase (warm-up, trials) of one side; longer ones get fewer trials
+  double noise_limit = 0.2;      // IQR / median; above it the trials are repeated
+  int repeats = 2;               // at most
+  std::uint64_t order_seed = 0;  // which side goes first in each turn
+};
+inline constexpr int kFewestTrials = 10;
+
+struct Timing {
+  std::vector<double> eager_ms, compiled_ms;
+  Summary eager, compiled;
+  Ratio speedup;
+  int warmups = 0, repeats = 0;
+  bool stable = false;       // the noise is below the limit
+  double trial_seconds = 0;  // in calls of both sides, warm-ups and repeats too
+};
+// Trials count from 0; warm-ups have negative numbers.
+Timing time_sides(Side& eager, Side& compiled, const TimingOptions& options);
+
+}  // namespace passnet
