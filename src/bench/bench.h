@@ -1,0 +1,40 @@
+// Many tasks, several candidates: every (graph, candidate) evaluated once, verification in parallel, timing alone.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/job.h"
+
+namespace passnet {
+
+struct Task {
+  std::string name;
+  std::string sample;  // its folder; empty where it is only a name for some graphs
+  std::vector<std::string> graphs;
+};
+
+struct BenchOptions {
+  std::vector<std::string> candidates;  // as candidate_from_text reads them
+  EvaluateOptions evaluate;
+  int jobs = 1;            // verifications at once
+  int threads = 1;         // of the timed process
+  std::vector<int> cores;  // to which timing is pinned
+  double timeout_s = 120;
+  double python_timeout_s = 900;  // of candidates that torch.compile builds
+};
+
+// The jobs in the order of the tasks; of one graph all candidates follow one another.
+std::vector<Job> bench_jobs(const std::vector<Task>& tasks, const BenchOptions& options, const Conditions& conditions);
+
+// `done` is called with each record as it is finished, by one thread at a time. False: stopped by `stop`. Throws the
+// environment's errors, after all workers are gone.
+bool bench_run(const std::vector<Job>& jobs, guard::Template& workers, int at_once, const std::atomic<bool>& stop,
+               const std::function<void(const Job&, const Record&)>& done);
+
+// Of this machine.
+Conditions conditions_here(const BenchOptions& options);
+
+}  // namespace passnet

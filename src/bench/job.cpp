@@ -1,0 +1,199 @@
+#include "bench/job.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "ops/table.h"
+
+namespace passnet {
+
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+json options_json(const EvaluateOptions& o) {
+  return {{"match", o.match == MatchMode::strict ? "strict" : "normal"},
+          {"device", o.device == DeviceType::cuda ? "cuda" : "cpu"},
+          {"seed", o.seed},
+          {"at", o.at},
+          {"draws", o.draws},
+          {"checked", o.checked},
+          {"baseline", o.baseline},
+          {"pattern_limit", o.load.pattern_limit},
+          {"replacement_func_limit", o.load.replacement_func_limit},
+          {"open_policy", o.load.open_policy},
+          {"input_passes", o.load.input_folder},
+          {"warmup", o.timing.warmup},
+          {"trials", o.timing.trials},
+          {"budget_s", o.timing.budget_s},
+          {"noise_limit", o.timing.noise_limit},
+          {"repeats", o.timing.repeats},
+          {"order_seed", o.timing.order_seed}};
+}
+
+EvaluateOptions options_from(const json& j) {
+  EvaluateOptions o;
+  o.match = j.at("match") == "strict" ? MatchMode::strict : MatchMode::normal;
+  o.device = j.at("device") == "cuda" ? DeviceType::cuda : DeviceType::cpu;
+  j.at("seed").get_to(o.seed);
+  j.at("at").get_to(o.at);
+  j.at("draws").get_to(o.draws);
+  j.at("checked").get_to(o.checked);
+  j.at("baseline").get_to(o.baseline);
+  j.at("pattern_limit").get_to(o.load.pattern_limit);
+  j.at("replacement_func_limit").get_to(o.load.replacement_func_limit);
+  j.at("open_policy").get_to(o.load.open_policy);
+  j.at("input_passes").get_to(o.load.input_folder);
+  j.at("warmup").get_to(o.timing.warmup);
+  j.at("trials").get_to(o.timing.trials);
+  j.at("budget_s").get_to(o.timing.budget_s);
+  j.at("noise_limit").get_to(o.timing.noise_limit);
+  j.at("repeats").get_to(o.timing.repeats);
+  j.at("order_seed").get_to(o.timing.order_seed);
+  return o;
+}
+
+void pin(const std::vector<int>& cores) {
+  if (cores.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
+  ::sched_setaffinity(0, sizeof set, &set);  // threads started later inherit it
+}
+
+Record failed(Status status, Error error) {
+  Record r;
+  r.status = status;
+  r.errors.push_back(std::move(error));
+  return r;
+}
+
+void answer(guard::Channel& channel, const Record& record, bool worth_timing, double trial_seconds) {
+  const json message = {{"record", to_json(record)}, {"worth_timing", worth_timing}, {"trial_seconds", trial_seconds}};
+  channel.send(message.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+void serve(guard::Channel& channel, const json& request) {
+  EvaluateOptions options = options_from(request.at("options"));
+  options.stage = [&](std::string_view name) { channel.stage(name); };
+  const Candidate candidate = candidate_from_text(request.at("candidate").get<std::string>()).take();
+  std::string passes;
+  if (candidate.kind == Candidate::Kind::passes) {
+    auto folder =
+        candidate.folder_for(request.at("task").get<std::string>(), request.at("sample").get<std::string>());
+    if (!folder) return answer(channel, failed(Status::compile_fail, folder.error()), false, 0);
+    passes = std::move(*folder);
+  }
+  Engine& engine = *engine_load().take();
+  engine.set_threads(request.at("verify_threads").get<int>());
+  Evaluator evaluator(request.at("graph").get<std::string>(), candidate, passes, engine, options);
+  const Evaluation& verified = evaluator.verify();
+  answer(channel, make_record(verified), evaluator.worth_timing(), 0);
+  if (!evaluator.worth_timing()) return;
+  if (auto go = channel.receive(1e9); !go || *go != "time") return;
+  pin(request.at("cores").get<std::vector<int>>());
+  engine.set_threads(request.at("threads").get<int>());
+  const Evaluation& timed = evaluator.time();
+  answer(channel, make_record(timed), false, timed.timing.trial_seconds);
+}
+
+}  // namespace
+
+void job_load() {
+  Engine& engine = *engine_load().take();
+  engine.set_threads(1);
+}
+
+void job_serve(guard::Channel& channel) {
+  auto request = channel.receive(60);
+  if (!request) return;
+  try {
+    serve(channel, json::parse(*request));
+  } catch (const Failure& failure) {
+    answer(channel, failed(Status::runtime_fail, failure.error), false, 0);
+  }
+}
+
+JobRun::JobRun(const Job& job, guard::Template& workers) : job_(job) {
+  guard::Limits limits;
+  limits.seconds = 2 * job.timeout_s + 3600;  // it may wait long for its turn to be timed
+  worker_ = workers.fork(limits).take();
+}
+
+void JobRun::died(std::string_view stage, Status status, std::string message) {
+  record_ = failed(status, {Code::run,
+                            {job_.graph, 0, 0, {}},
+                            std::move(message),
+                            {fmt::format("in stage '{}' of {}", worker_->channel().last_stage(), stage)}});
+  worth_timing_ = false;
+}
+
+bool JobRun::receive(std::string_view stage, const Cancelled& cancelled) {
+  const auto begin = Clock::now();
+  while (true) {
+    auto message = worker_->channel().receive(0.2);
+    if (message) {
+      const json answer = json::parse(*message, nullptr, false);
+      auto record = answer.is_object() ? record_from_json(answer.value("record", json::object()))
+                                       : Result<Record>(Error{Code::integrity, {}, "an answer that is no JSON", {}});
+      if (!record) {
+        died(stage, Status::crash, fmt::format("the worker's answer makes no sense: {}", record.error().message));
+        return false;
+      }
+      record_ = std::move(*record);
+      worth_timing_ = answer.value("worth_timing", false);
+      seconds_ += since(begin);
+      record_.seconds = seconds_;
+      record_.overhead_seconds = seconds_ - answer.value("trial_seconds", 0.0);
+      break;
+    }
+    if (message.error().code != Code::limit) {
+      const guard::Death death = worker_->kill();
+      if (death.environment) fail({Code::environment, {}, death.text, {}});
+      died(stage, Status::crash, fmt::format("the worker ended: {}", death.text));
+      return false;
+    }
+    if (cancelled()) {
+      gave_up_ = true;
+      worker_->kill();
+      return false;
+    }
+    if (since(begin) > job_.timeout_s) {
+      worker_->kill();
+      died(stage, Status::timeout, fmt::format("took longer than {} s", job_.timeout_s));
+      return false;
+    }
+  }
+  return true;
+}
+
+void JobRun::verify(const Cancelled& cancelled) {
+  const json request = {{"task", job_.task},
+                        {"sample", job_.sample},
+                        {"graph", job_.graph},
+                        {"candidate", job_.candidate},
+                        {"options", options_json(job_.options)},
+                        {"verify_threads", job_.verify_threads},
+                        {"threads", job_.threads},
+                        {"cores", job_.cores}};
+  worker_->channel().send(request.dump(-1, ' ', false, json::error_handler_t::replace));
+  receive("verification", cancelled);
+}
+
+void JobRun::time(const Cancelled& cancelled) {
+  const Record verified = record_;
+  worker_->channel().send("time");
+  if (!receive("timing", cancelled) && !gave_up_) {
+    record_.outputs = verified.outputs;
+    record_.matches = verified.matches;
+    record_.kernels = verified.kernels;
+  }
+}
+
+}  // namespace passnet

@@ -1,0 +1,56 @@
+// One evaluation in a worker process: what it is asked, what it answers, and both ends of the conversation.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/evaluate.h"
+#include "guard/worker.h"
+
+namespace passnet {
+
+struct Job {
+  std::string task;    // its name
+  std::string sample;  // the task's folder; empty where there is none
+  std::string graph;
+  std::string candidate;  // as candidate_from_text reads it
+  int attempt = 0;
+  EvaluateOptions options;  // but for `stage`
+  int verify_threads = 1;
+  int threads = 1;         // while timing
+  std::vector<int> cores;  // to which timing is pinned; none: not pinned
+  double timeout_s = 120;  // of each of the two stages
+  Conditions conditions;
+};
+
+// What the template loads before it forks workers.
+void job_load();
+// What a worker runs: one job.
+void job_serve(guard::Channel& channel);
+
+// Our end of one job. Whatever happens to the worker becomes a record.
+class JobRun {
+ public:
+  JobRun(const Job& job, guard::Template& workers);
+  // Polled while waiting: true gives the job up.
+  using Cancelled = std::function<bool()>;
+
+  void verify(const Cancelled& cancelled);
+  bool worth_timing() const { return worth_timing_; }
+  void time(const Cancelled& cancelled);
+  const Record& record() const { return record_; }
+  bool cancelled() const { return gave_up_; }
+
+ private:
+  bool receive(std::string_view stage, const Cancelled& cancelled);
+  void died(std::string_view stage, Status status, std::string message);
+
+  const Job& job_;
+  std::unique_ptr<guard::Worker> worker_;
+  Record record_;
+  bool worth_timing_ = false, gave_up_ = false;
+  double seconds_ = 0;
+};
+
+}  // namespace passnet
