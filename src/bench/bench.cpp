@@ -76,9 +76,8 @@ class Runner {
     record.attempt = job.attempt;
     record.baseline = job.options.baseline;
     record.conditions = job.conditions;
-    record.finished = std::chrono::duration_cast<std::chrono::seconds>(
-                          std::chrono::system_clock::now().time_since_epoch())
-                          .count();
+    record.finished =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
     const std::lock_guard hold(mutex_);
     done_(job, record);
   }
@@ -99,7 +98,7 @@ std::string cpu_name() {
   if (!text) return "unknown";
   for (const std::string_view line : text_split(*text, '\n'))
     if (line.starts_with("model name") || line.starts_with("CPU part"))
-      return text_trim(line.substr(std::min(line.size(), line.find(':') + 1)));
+      return std::string(text_trim(line.substr(std::min(line.size(), line.find(':') + 1))));
   return "unknown";
 }
 

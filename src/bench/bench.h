@@ -19,8 +19,8 @@ struct Task {
 struct BenchOptions {
   std::vector<std::string> candidates;  // as candidate_from_text reads them
   EvaluateOptions evaluate;
-  int jobs = 1;            // verifications at once
-  int threads = 1;         // of the timed process
+  int jobs = 0;            // verifications at once
+  int threads = 0;         // of the timed process
   std::vector<int> cores;  // to which timing is pinned
   double timeout_s = 120;
   double python_timeout_s = 900;  // of candidates that torch.compile builds

@@ -85,8 +85,7 @@ void serve(guard::Channel& channel, const json& request) {
   const Candidate candidate = candidate_from_text(request.at("candidate").get<std::string>()).take();
   std::string passes;
   if (candidate.kind == Candidate::Kind::passes) {
-    auto folder =
-        candidate.folder_for(request.at("task").get<std::string>(), request.at("sample").get<std::string>());
+    auto folder = candidate.folder_for(request.at("task").get<std::string>(), request.at("sample").get<std::string>());
     if (!folder) return answer(channel, failed(Status::compile_fail, folder.error()), false, 0);
     passes = std::move(*folder);
   }

@@ -68,13 +68,25 @@ struct Record {
   Ratio speedup, gpu_speedup;
   int warmups = 0, trials = 0;  // as done
 
+  std::int64_t finished = 0;    // when: seconds since 1970
   double seconds = 0;           // the whole evaluation
   double overhead_seconds = 0;  // of these, all but warm-ups and trials
   Conditions conditions;
 };
 
+// The law (correctness.h) by which an output of this dtype is compared; none: it must be equal.
+std::optional<std::size_t> law_of_name(std::string_view dtype);
+// The t from which everything is right: outputs, draws, whatever was compared; kNever.
+int record_tightest_t(const Record& record);
+
+// Numbers that JSON has no word for are the strings "nan", "inf" and "-inf".
 nlohmann::ordered_json to_json(const Record& record);
-// Unknown keys are left alone, so that records of later versions with more facts are readable.
+// One line with its end; bytes that are no UTF-8 are replaced.
+std::string record_line(const Record& record);
+
+// Only who and the status must be there. Unknown keys are left alone, so that records of later versions with more facts
+// are readable.
 Result<Record> record_from_json(const nlohmann::json& json);
+Result<Record> record_from_line(std::string_view line);
 
 }  // namespace passnet

@@ -10,13 +10,16 @@ inline constexpr int kOk = 0;
 inline constexpr int kFailed = 1;       // the task failed: some item is wrong
 inline constexpr int kUsage = 2;        // the command line is wrong
 inline constexpr int kEnvironment = 3;  // this machine lacks something
+inline constexpr int kInterrupted = 130;
 
 // Set by a command's callback; what main returns.
 struct Outcome {
   int code = kOk;
 };
 
+void add_bench(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
+void add_eval(CLI::App& app, Outcome& outcome);
 void add_graph(CLI::App& app, Outcome& outcome);
 void add_match(CLI::App& app, Outcome& outcome);
 void add_ops(CLI::App& app, Outcome& outcome);

@@ -1,0 +1,131 @@
+// passnet bench: many tasks, several candidates, one run folder that can be stopped and taken up again at any time.
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "bench/journal.h"
+#include "cli/bench_options.h"
+#include "cli/bench_report.h"
+#include "cli/progress.h"
+#include "cli/task_list.h"
+
+namespace passnet::cli {
+
+namespace {
+
+struct Options {
+  TaskSelection tasks;
+  EvaluationFlags flags;
+  std::string candidates = "pass_dir", out;
+  bool retry_unstable = false, quiet = false;
+};
+
+using Key = std::tuple<std::string, std::string, std::string>;
+Key key_of(const Record& r) { return {r.task, r.graph, r.candidate}; }
+
+// A run is one measurement: the same machine and protocol throughout.
+void require_same(const Conditions& run, const Conditions& now) {
+  const auto differs = [&](std::string_view what, const auto& a, const auto& b) {
+    if (a == b) return;
+    fail({Code::usage,
+          {},
+          fmt::format("this run was made with {} {}, now it is {}", what, a, b),
+          {"use the same options, or another --out folder"}});
+  };
+  differs("device", run.device, now.device);
+  differs("hardware", run.hardware, now.hardware);
+  differs("threads", run.threads, now.threads);
+  differs("warmup", run.warmup, now.warmup);
+  differs("trials", run.trials, now.trials);
+  differs("budget", run.budget_s, now.budget_s);
+}
+
+int bench(const Options& o, const std::string& config) {
+  BenchOptions options = o.flags.resolve();
+  for (const std::string_view item : text_split(o.candidates, ',')) {
+    if (text_trim(item).empty()) continue;
+    options.candidates.emplace_back(text_trim(item));
+    candidate_from_text(options.candidates.back()).take();
+  }
+  if (options.candidates.empty()) fail({Code::usage, {}, "no candidate given", {"--candidates eager,none,FOLDER"}});
+  const std::vector<Task> tasks = o.tasks.resolve();
+  const Conditions conditions = conditions_here(options);
+  catch_interrupts();
+  const auto workers = guard::template_start(job_load, job_serve).take();
+  const auto journal = Journal::open(o.out).take();
+  if (journal->cut_bytes() > 0)
+    fmt::print(stderr, "{} bytes of an unfinished record were cut off\n", journal->cut_bytes());
+  JournalContent before = journal_read(o.out).take();
+  for (const std::string& problem : before.problems) fmt::print(stderr, "left out: {}\n", problem);
+  std::map<Key, Record> finished;
+  for (Record& r : latest_records(std::move(before.records))) {
+    require_same(r.conditions, conditions);
+    finished.insert_or_assign(key_of(r), std::move(r));
+  }
+  file_write(o.out + "/config.toml", config).take();
+
+  std::vector<Job> jobs;
+  std::set<Key> wanted;
+  for (Job& job : bench_jobs(tasks, options, conditions)) {
+    const Key key = {job.task, job.graph, candidate_from_text(job.candidate).take().name};
+    if (!wanted.insert(key).second) continue;
+    const auto done = finished.find(key);
+    const bool again = done != finished.end() && o.retry_unstable && done->second.status == Status::unstable;
+    if (done != finished.end() && !again) continue;
+    if (again) job.attempt = done->second.attempt + 1;
+    jobs.push_back(std::move(job));
+  }
+  if (jobs.size() < wanted.size())
+    fmt::print(stderr, "{} of {} evaluations are done already in {}\n", wanted.size() - jobs.size(), wanted.size(),
+               o.out);
+  std::size_t failed = 0;
+  bool complete = true;
+  {
+    Progress progress("evaluations", jobs.size(), o.quiet);
+    complete = bench_run(jobs, *workers, options.jobs, interrupted(), [&](const Job&, const Record& record) {
+      journal->append(record).take();
+      finished.insert_or_assign(key_of(record), record);
+      failed += record.status == Status::correct ? 0 : 1;
+      progress.step(failed);
+    });
+  }
+  std::vector<Record> records;  // in the order of the list, whatever the order of the run
+  for (const Job& job : bench_jobs(tasks, options, conditions))
+    if (auto node = finished.extract(Key{job.task, job.graph, candidate_from_text(job.candidate).take().name}))
+      records.push_back(std::move(node.mapped()));
+  if (!complete) {
+    fmt::print(stderr, "stopped with {} of {} evaluations done; the same command goes on\n", records.size(),
+               wanted.size());
+    return kInterrupted;
+  }
+  fmt::print("{}", bench_table(records));
+  return kOk;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Outcome& outcome) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "bench", "Evaluate candidates on many tasks; stopped at any time, the same command goes on where it was");
+  o->tasks.add_options(*command);
+  command
+      ->add_option("--candidates", o->candidates,
+                   "Comma list of: eager, none, eager-python, inductor, inductor:MODE, pass_dir (each sample's own), a "
+                   "folder (of passes, or with a subfolder for each task), NAME=FOLDER")
+      ->capture_default_str();
+  command->add_option("--out", o->out, "The run's folder: records.jsonl, index.sqlite, config.toml")
+      ->required()
+      ->type_name("RUN");
+  command->add_flag("--retry-unstable", o->retry_unstable, "Measure again what was too noisy");
+  command->add_flag("--quiet", o->quiet, "No progress");
+  o->flags.add_options(*command);
+  command->set_config("--config", "", "A TOML file with options; those of the command line win");
+  command->callback([=, &outcome] { outcome.code = bench(*o, command->config_to_str(true)); });
+}
+
+}  // namespace passnet::cli

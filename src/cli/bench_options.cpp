@@ -1,0 +1,116 @@
+#include "cli/bench_options.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <csignal>
+
+#include "base/process.h"
+#include "base/text.h"
+#include "exec/engine.h"
+
+namespace passnet::cli {
+
+namespace {
+
+// "0-3,6"
+std::vector<int> read_cores(const std::string& text) {
+  std::vector<int> out;
+  for (const std::string_view part : text_split(text, ',')) {
+    int first = 0, last = 0, used = 0;
+    const std::string item(part);
+    if (std::sscanf(item.c_str(), "%d-%d%n", &first, &last, &used) != 2 || used != static_cast<int>(item.size())) {
+      if (std::sscanf(item.c_str(), "%d%n", &first, &used) != 1 || used != static_cast<int>(item.size()))
+        fail({Code::usage, {}, fmt::format("--cores '{}' is no list of cores", text), {"for example: --cores 0-3,6"}});
+      last = first;
+    }
+    if (first < 0 || last < first || last >= CPU_SETSIZE)
+      fail({Code::usage, {}, fmt::format("--cores '{}': no such core", text), {}});
+    for (int core = first; core <= last; ++core) out.push_back(core);
+  }
+  return out;
+}
+
+std::atomic<bool> stop_asked = false;
+void on_signal(int signal) {
+  stop_asked = true;
+  std::signal(signal, SIG_DFL);
+}
+
+}  // namespace
+
+std::atomic<bool>& interrupted() { return stop_asked; }
+void catch_interrupts() {
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+}
+
+void EvaluationFlags::add_options(CLI::App& command) {
+  EvaluateOptions& e = bench.evaluate;
+  command.add_option("--device", device, "cpu")->capture_default_str();
+  command.add_option("--threads", bench.threads, "Threads of torch and of kernels while timing; 0: all cores");
+  command.add_option("--cores", cores, "Cores to which timing is pinned, as 0-3,6; default: not pinned");
+  command.add_option("--jobs", bench.jobs, "Verifications at once; 0: one a core");
+  command.add_option("--warmup", e.timing.warmup, "Warm-up calls")->check(CLI::Range(1, 100000))->capture_default_str();
+  command.add_option("--trials", e.timing.trials, "Timed calls")->check(CLI::Range(2, 100000))->capture_default_str();
+  command
+      .add_option("--budget", e.timing.budget_s,
+                  "Seconds for one side's warm-up, and for its trials; slower graphs get fewer")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--noise-limit", e.timing.noise_limit, "IQR / median above which a measurement is repeated")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--repeats", e.timing.repeats, "Repeated measurements before a graph is called unstable")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  command.add_option("--timeout", bench.timeout_s, "Seconds for verifying, and for timing, one graph")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--python-timeout", bench.python_timeout_s, "The same for candidates in Python")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--baseline", e.baseline, "What speedups are against: eager (ours) or eager-python")
+      ->check(CLI::IsMember({"eager", "eager-python"}))
+      ->capture_default_str();
+  command.add_option("--match", match, "strict or normal")
+      ->check(CLI::IsMember({"strict", "normal"}))
+      ->capture_default_str();
+  command.add_option("--seed", e.seed, "Seed of the inputs")->capture_default_str();
+  command.add_option("--draws", e.draws, "Checks on further inputs of other seeds and spreads")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  command.add_option("--at", e.at, "The tolerance t at which an answer counts as correct, -10..5")
+      ->check(CLI::Range(kTightest, kLoosest))
+      ->capture_default_str();
+  command.add_flag("--checked,!--no-checked", e.checked, "Run the checked build first (default)");
+  command
+      .add_option("--policy", policy, "closed: a wrapper may only allocate, view and launch; open: not checked at load")
+      ->check(CLI::IsMember({"closed", "open"}))
+      ->capture_default_str();
+  command.add_option("--output-pass-pattern-limit", e.load.pattern_limit, "Patterns taken, in list order")
+      ->capture_default_str();
+  command
+      .add_option("--output-pass-replacement-func-limit", e.load.replacement_func_limit,
+                  "Different wrappers taken, in list order; 0: all")
+      ->capture_default_str();
+  command.add_option("--input-passes", e.load.input_folder, "A folder of given passes, overridden by name")
+      ->type_name("FOLDER");
+}
+
+BenchOptions EvaluationFlags::resolve() const {
+  BenchOptions out = bench;
+  EvaluateOptions& e = out.evaluate;
+  e.match = match == "strict" ? MatchMode::strict : MatchMode::normal;
+  e.device = device_from_name(device).take();
+  if (e.device != DeviceType::cpu)
+    fail({Code::usage, {}, "kernels run on the CPU only, for now", {"run with --device cpu"}});
+  e.load.open_policy = policy == "open";
+  if (!cores.empty()) out.cores = read_cores(cores);
+  const int available = out.cores.empty() ? core_count() : static_cast<int>(out.cores.size());
+  if (out.threads <= 0) out.threads = available;
+  if (out.jobs <= 0) out.jobs = core_count();
+  return out;
+}
+
+}  // namespace passnet::cli

@@ -1,0 +1,21 @@
+// The options that eval and bench share.
+#pragma once
+
+#include "bench/bench.h"
+#include "cli/command.h"
+
+namespace passnet::cli {
+
+struct EvaluationFlags {
+  BenchOptions bench;
+  std::string match = "normal", device = "cpu", policy = "closed", cores;
+
+  void add_options(CLI::App& command);
+  BenchOptions resolve() const;  // throws for what contradicts itself
+};
+
+// Stops on the first Ctrl-C or SIGTERM; the second one kills.
+std::atomic<bool>& interrupted();
+void catch_interrupts();
+
+}  // namespace passnet::cli

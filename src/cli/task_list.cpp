@@ -1,0 +1,87 @@
+#include "cli/task_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/file.h"
+#include "cli/graph_list.h"
+#include "fx/folder.h"
+
+namespace passnet::cli {
+
+namespace {
+
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const auto full = std::filesystem::canonical(path, error);
+  return error ? path : full.string();
+}
+
+std::string name_of(const std::string& folder) { return std::filesystem::path(absolute(folder)).filename().string(); }
+
+std::size_t input_bytes(const std::string& graph) {
+  const auto folder = read_graph_folder(graph);
+  if (!folder) return 0;  // the evaluation will say what is wrong
+  std::size_t out = 0;
+  for (const std::int32_t i : folder->inputs) {
+    const TensorMeta& meta = folder->metas[static_cast<std::size_t>(i)];
+    out += meta.element_count() * dtype_row(meta.dtype).size;
+  }
+  return out;
+}
+
+bool is_sample(const std::string& path) {
+  return !file_exists(path + "/model.py") && file_exists(path + "/graph_list.txt");
+}
+
+}  // namespace
+
+void TaskSelection::add_options(CLI::App& command) {
+  command.add_option("tasks", paths, "Sample folders (with a graph_list.txt), or graph folders (with a model.py)")
+      ->type_name("FOLDER");
+  command.add_option("--list", lists, "File with a sample or graph folder a line, or uid<TAB>folder")
+      ->type_name("FILE");
+  command
+      .add_option("--root", root,
+                  "Where the folders of a list are; default: the list's own folder, or the nearest above it that has "
+                  "them")
+      ->type_name("DIR");
+  command.add_option("--graphs-per-task", graphs_per_task, "Take the first N graphs of each task; 0: all")
+      ->capture_default_str();
+  command.add_option("--max-input-mb", max_input_mb, "Leave out graphs whose inputs are larger; 0: none")
+      ->capture_default_str();
+}
+
+std::vector<Task> TaskSelection::resolve() const {
+  std::vector<std::string> folders = paths;
+  for (const std::string& list : lists)
+    for (std::string& path : GraphSelection{{}, {list}, root}.resolve()) folders.push_back(std::move(path));
+  if (folders.empty()) fail({Code::usage, {}, "no task given", {"name sample or graph folders, or --list FILE"}});
+  std::vector<Task> out;
+  std::map<std::string, std::size_t> by_folder;  // of graphs that were given one by one
+  for (const std::string& path : folders) {
+    if (is_sample(path)) {
+      out.push_back({name_of(path), path, GraphSelection{{path}, {}, root}.resolve()});
+      continue;
+    }
+    const std::string parent = std::filesystem::path(absolute(path)).parent_path().string();
+    const auto [at, fresh] = by_folder.try_emplace(parent, out.size());
+    if (fresh) out.push_back({name_of(parent), is_sample(parent) ? parent : "", {}});
+    out[at->second].graphs.push_back(path);
+  }
+  for (Task& task : out) {
+    if (max_input_mb > 0)
+      std::erase_if(task.graphs, [&](const std::string& g) {
+        return static_cast<double>(input_bytes(g)) > max_input_mb * 1024 * 1024;
+      });
+    if (graphs_per_task > 0 && task.graphs.size() > graphs_per_task) task.graphs.resize(graphs_per_task);
+  }
+  std::erase_if(out, [](const Task& t) { return t.graphs.empty(); });
+  if (out.empty()) fail({Code::usage, {}, "every graph is left out", {"raise --max-input-mb"}});
+  return out;
+}
+
+}  // namespace passnet::cli
