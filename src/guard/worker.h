@@ -1,17 +1,18 @@
 // An opaque job in a process of its own: bytes in, bytes out, limits. It knows nothing of what the job does.
 //
 // A template process loads what jobs need (libtorch: 0.4 s) and forks a worker for each job in milliseconds. It never
-// runs anything in parallel itself, since a fork after OpenMP has started threads hangs.
+// runs anything in parallel itself, since a fork after OpenMP has started threads hangs. The template ends with this
+// process, workers end with the template, and what a worker started ends with it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "base/error.h"
+#include "guard/seal.h"  // IWYU pragma: export
 
 namespace passnet::guard {
 
@@ -20,7 +21,7 @@ struct Limits {
   double seconds = 600;                                // of the whole life of a worker, as a last resort
 };
 
-// Framed messages over a socket; guard/protocol.h has the format.
+// Framed messages over a socket; guard/protocol.h has the format. Not for two threads at once.
 class Channel {
  public:
   explicit Channel(int fd) : fd_(fd) {}
@@ -28,18 +29,27 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
   ~Channel();
 
-  // False: the other side is gone.
+  // False: the other side is gone, or the message is over kMaxMessage.
   bool send(std::string_view message);
-  // An error with code `limit`: nothing came in time; with code `io`: the other side is gone.
+  // An error with code `limit`: nothing came in time; with code `io`: the other side is gone; with code `integrity`:
+  // what came is no message; with code `internal`: the job threw, the message says what.
   Result<std::string> receive(double seconds);
 
+  // In a worker: what it does now. On the other side: the last that was said, once a receive came past it.
+  void stage(std::string_view name);
+  const std::string& last_stage() const { return stage_; }
+
  private:
+  friend struct ChannelFrames;
   int fd_;
+  std::string stage_;
 };
 
 // How a worker ended, in words for people: "killed by signal 11 (SIGSEGV)".
 struct Death {
   int signal = 0, exit_code = 0;
+  bool by_us = false;        // it lived until kill() was called, or until Limits::seconds were over
+  bool environment = false;  // the template was gone: not the job's doing
   std::string text;
 };
 
@@ -49,27 +59,23 @@ class Worker {
   virtual ~Worker() = default;
   virtual Channel& channel() = 0;
   virtual int pid() const = 0;
-  virtual Death kill() = 0;  // and what it died of, where it was dead before
+  virtual Death kill() = 0;  // and what it died of, where it was dead before; any number of times
 };
 
 // What runs in a worker. Returning ends the process.
 using Job = std::function<void(Channel&)>;
 
+// Workers must not outlive their template. Several threads may use one template, each its own workers.
 class Template {
  public:
   virtual ~Template() = default;
+  // Returns when the worker runs with its limits set. A template that died is started again first.
   virtual Result<std::unique_ptr<Worker>> fork(const Limits& limits) = 0;
+  virtual int pid() const = 0;
+  virtual int restarts() const = 0;
 };
-// Forks the template process, which calls `load` once: call it before this process has threads or libtorch.
+// Forks the template process, which calls `load` once: call it before this process has threads or libtorch. A Failure
+// thrown by `load` is the result.
 Result<std::unique_ptr<Template>> template_start(std::function<void()> load, Job job);
-
-// In a worker, once all that needs files and programs is done: from here on neither files, nor processes, nor the
-// network. What the kernel of this machine cannot forbid is named, one item each.
-struct SealOptions {
-  std::vector<std::string> readable;  // files and folders that may still be read
-};
-std::vector<std::string> seal(const SealOptions& options);
-// The same names, without sealing anything.
-std::vector<std::string> missing_features();
 
 }  // namespace passnet::guard

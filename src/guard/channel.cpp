@@ -1,0 +1,115 @@
+#include "guard/channel.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+namespace passnet::guard {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kChunk = std::size_t{1} << 20;  // memory is taken as bytes arrive, not as a header promises
+
+Error gone() { return {Code::io, {}, "the other side of the channel is gone", {}}; }
+
+int milliseconds_left(Clock::time_point deadline) {
+  const double left = std::chrono::duration<double, std::milli>(deadline - Clock::now()).count();
+  return static_cast<int>(std::ceil(std::clamp(left, 0.0, 1e9)));
+}
+
+// All of `size` bytes; no signal where the other side is gone.
+bool write_all(int fd, const char* data, std::size_t size) {
+  while (size > 0) {
+    const ssize_t n = ::send(fd, data, size, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    data += n;
+    size -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+void read_all(int fd, char* data, std::size_t size, Clock::time_point deadline) {
+  while (size > 0) {
+    const ssize_t n = ::recv(fd, data, size, MSG_DONTWAIT);
+    if (n > 0) {
+      data += n;
+      size -= static_cast<std::size_t>(n);
+      continue;
+    }
+    if (n < 0 && errno == EINTR) continue;
+    if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) fail(gone());
+    const int left = milliseconds_left(deadline);
+    if (left == 0) fail(Code::limit, "nothing came over the channel in time");
+    pollfd p{fd, POLLIN, 0};
+    ::poll(&p, 1, left);
+  }
+}
+
+Frame read_frame(int fd, Clock::time_point deadline) {
+  FrameHeader header;
+  char bytes[sizeof header];
+  read_all(fd, bytes, sizeof bytes, deadline);
+  std::memcpy(&header, bytes, sizeof header);
+  if (const std::string_view wrong = frame_valid(header); !wrong.empty())
+    fail(Code::integrity, fmt::format("{} on the channel", wrong));
+  Frame out{header.kind, {}};
+  while (out.body.size() < header.length) {
+    const std::size_t at = out.body.size(), next = std::min<std::uint64_t>(kChunk, header.length - at);
+    out.body.resize(at + next);
+    read_all(fd, out.body.data() + at, next, deadline);
+  }
+  return out;
+}
+
+}  // namespace
+
+Channel::~Channel() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+bool ChannelFrames::send(Channel& channel, FrameKind kind, std::string_view body) {
+  FrameHeader header;
+  header.kind = kind;
+  header.length = body.size();
+  if (!frame_valid(header).empty()) return false;
+  char bytes[sizeof header];
+  std::memcpy(bytes, &header, sizeof header);
+  return write_all(channel.fd_, bytes, sizeof bytes) && write_all(channel.fd_, body.data(), body.size());
+}
+
+Result<Frame> ChannelFrames::receive(Channel& channel, double seconds) {
+  const auto wait = std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e9));
+  return guarded(
+      [&] { return read_frame(channel.fd_, Clock::now() + std::chrono::duration_cast<Clock::duration>(wait)); });
+}
+
+bool Channel::send(std::string_view message) { return ChannelFrames::send(*this, FrameKind::message, message); }
+
+void Channel::stage(std::string_view name) { ChannelFrames::send(*this, FrameKind::stage, name.substr(0, kMaxText)); }
+
+Result<std::string> Channel::receive(double seconds) {
+  const auto deadline = Clock::now() + std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e9));
+  while (true) {
+    const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
+    Result<Frame> frame = ChannelFrames::receive(*this, left);
+    if (!frame) return std::move(frame.error());
+    switch (frame->kind) {
+      case FrameKind::message: return std::move(frame->body);
+      case FrameKind::stage: stage_ = std::move(frame->body); break;
+      case FrameKind::failed: return Error{Code::internal, {}, std::move(frame->body), {}};
+      case FrameKind::ready:
+      case FrameKind::refused: return Error{Code::integrity, {}, "a frame out of its turn on the channel", {}};
+    }
+  }
+}
+
+}  // namespace passnet::guard
