@@ -18,6 +18,7 @@ struct Outcome {
 };
 
 void add_bench(CLI::App& app, Outcome& outcome);
+void add_data(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
 void add_eval(CLI::App& app, Outcome& outcome);
 void add_graph(CLI::App& app, Outcome& outcome);

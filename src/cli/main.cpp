@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
       "environment, 130 interrupted. Documentation: docs/");
   cli::Outcome outcome;
   cli::add_bench(app, outcome);
+  cli::add_data(app, outcome);
   cli::add_doctor(app, outcome);
   cli::add_eval(app, outcome);
   cli::add_graph(app, outcome);
