@@ -11,7 +11,7 @@
 #include <map>
 #include <tuple>
 
-#include "base/file.h"
+#include "base/text.h"
 
 namespace passnet {
 
@@ -188,6 +188,7 @@ Result<std::uint64_t> journal_scan(const std::string& path, std::uint64_t from,
   std::string block(std::size_t{1} << 20, '\0'), line;
   std::uint64_t begin = from, at = from;  // of the line being read; of the block
   std::uint64_t length = 0;               // of that line; `line` holds its first kRecordLimit bytes
+  std::uint64_t number = 0;
   while (true) {
     const std::int64_t count = read_at(file.fd, block.data(), block.size(), at);
     if (count < 0) return Error{Code::io, {}, fmt::format("cannot read '{}': {}", path, std::strerror(errno)), {}};
@@ -201,9 +202,11 @@ Result<std::uint64_t> journal_scan(const std::string& path, std::uint64_t from,
       length += part.size();
       if (end == std::string_view::npos) break;
       rest.remove_prefix(end + 1);
-      use({begin, length + 1,
-           length > kRecordLimit ? Result<Record>(Error{Code::limit, {}, "a line over 64 MiB", {}})
-                                 : record_from_line(line)});
+      ++number;
+      if (length > kRecordLimit || !text_trim(line).empty())
+        use({begin, length + 1, number,
+             length > kRecordLimit ? Result<Record>(Error{Code::limit, {}, "a line over 64 MiB", {}})
+                                   : record_from_line(line)});
       begin += length + 1;
       line.clear();
       length = 0;
@@ -214,13 +217,11 @@ Result<std::uint64_t> journal_scan(const std::string& path, std::uint64_t from,
 Result<JournalContent> journal_read(const std::string& path) {
   const std::string file = fs::is_directory(path) ? (fs::path(path) / kRecordsFile).string() : path;
   JournalContent out;
-  std::uint64_t number = 0;
   const auto end = journal_scan(file, 0, [&](JournalLine&& line) {
-    ++number;
     if (line.record)
       out.records.push_back(std::move(*line.record));
     else if (out.problems.size() < 100)
-      out.problems.push_back(fmt::format("{}:{}: {}", file, number, line.record.error().message));
+      out.problems.push_back(fmt::format("{}:{}: {}", file, line.number, line.record.error().message));
   });
   if (!end) return end.error();
   std::error_code error;

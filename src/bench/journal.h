@@ -50,10 +50,11 @@ class Journal {
 // Who writes to the run folder now: "process 123"; empty where nobody does. Not for the writing process itself.
 std::string journal_writer(const std::string& folder);
 
-// Calls `use` for every line of the file behind `from`, and gives the offset behind the last whole line. A last line
-// without an end is torn, or being written just now: it is left out.
+// Calls `use` for every line of the file behind `from` that is not blank, and gives the offset behind the last whole
+// line. A last line without an end is torn, or being written just now: it is left out.
 struct JournalLine {
   std::uint64_t offset = 0, size = 0;  // with its end
+  std::uint64_t number = 0;            // counted from 1 at `from`
   Result<Record> record;
 };
 Result<std::uint64_t> journal_scan(const std::string& path, std::uint64_t from,

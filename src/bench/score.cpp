@@ -32,8 +32,8 @@ double log_rectified(double speedup, double p) { return std::log(speedup) * (spe
 // The class that a row has at t: correct, accuracy, or its failure.
 Status class_at(const ScoreRow& row, int t) {
   if (row.status != Status::correct) return row.status;
-  if (!row.speedup) return Status::runtime_fail;
-  return row.right_at(t) ? Status::correct : Status::accuracy;
+  if (!row.right.test(step_of(t))) return Status::accuracy;
+  return row.speedup ? Status::correct : Status::runtime_fail;
 }
 
 // log r of one row for S and for ES.

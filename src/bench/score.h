@@ -32,7 +32,7 @@ Status score_class(Status status);
 struct ScoreRow {
   Status status = Status::runtime_fail;  // a score_class
   RightAt right;                         // of a `correct` one; a log's need not be monotone
-  std::optional<double> speedup;         // positive and finite; without one a graph counts as runtime_fail
+  std::optional<double> speedup;         // positive and finite; without one a right graph counts as runtime_fail
 
   bool right_at(int t) const { return status == Status::correct && speedup && right.test(step_of(t)); }
   bool operator==(const ScoreRow&) const = default;

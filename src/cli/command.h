@@ -26,6 +26,8 @@ void add_match(CLI::App& app, Outcome& outcome);
 void add_ops(CLI::App& app, Outcome& outcome);
 void add_pass(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
+void add_runs(CLI::App& app, Outcome& outcome);
+void add_score(CLI::App& app, Outcome& outcome);
 void add_tile(CLI::App& app, Outcome& outcome);
 
 }  // namespace passnet::cli

@@ -24,6 +24,8 @@ int main(int argc, char** argv) {
   cli::add_ops(app, outcome);
   cli::add_pass(app, outcome);
   cli::add_run(app, outcome);
+  cli::add_runs(app, outcome);
+  cli::add_score(app, outcome);
   cli::add_tile(app, outcome);
   try {
     app.parse(argc, argv);

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# tests/fuzz/run.sh [minutes] [target...]: builds the `fuzz` preset, fuzzes each target (py, graph, pass, tile) for that long on one
+# tests/fuzz/run.sh [minutes] [target...]: builds the `fuzz` preset, fuzzes each target (py, graph, pass, tile, log) for that long on one
 # core (0: not at all), merges what is new into its corpus, then prints the line coverage that the corpus reaches in
-# src/py, src/fx, src/pass and src/tile. Crashes are left in build-fuzz/crashes and make it exit 1.
+# src/py, src/fx, src/pass, src/tile and src/bench. Crashes are left in build-fuzz/crashes and make it exit 1.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 minutes=${1:-1}
 shift || true
 targets=("$@")
-[ $# -gt 0 ] || targets=(py graph pass tile)
+[ $# -gt 0 ] || targets=(py graph pass tile log)
 programs=("${targets[@]/#/fuzz_}")
 llvm=$(clang --version | sed -nE 's/.*version ([0-9]+).*/-\1/p' | head -1)
 
@@ -18,8 +18,10 @@ mkdir -p build-fuzz/crashes
 for target in "${targets[@]}"; do
   corpus=tests/fuzz/corpus/$target found=build-fuzz/found_$target
   mkdir -p "$corpus" "$found"
+  dict=tests/fuzz/$target.dict
+  [ -e "$dict" ] || dict=tests/fuzz/python.dict
   if [ "$minutes" -gt 0 ]; then
-    nice build-fuzz/fuzz_"$target" "$found" "$corpus" -dict=tests/fuzz/python.dict -max_total_time=$((minutes * 60)) \
+    nice build-fuzz/fuzz_"$target" "$found" "$corpus" -dict="$dict" -max_total_time=$((minutes * 60)) \
       -max_len=4096 -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix=build-fuzz/crashes/"$target"- \
       2> build-fuzz/"$target".log || failed=1
     grep -E "stat::|ERROR|SUMMARY" build-fuzz/"$target".log || true
@@ -44,5 +46,5 @@ for target in "${targets[@]}"; do
 done
 (cd build-coverage && "llvm-profdata$llvm" merge -o all.profdata "${targets[@]/%/.profraw}")
 "llvm-cov$llvm" report "${objects[@]:1}" -instr-profile=build-coverage/all.profdata -show-functions=false \
-  -show-region-summary=false -show-branch-summary=false src/py src/fx src/pass src/tile
+  -show-region-summary=false -show-branch-summary=false src/py src/fx src/pass src/tile src/bench/log.cpp src/bench/record.cpp src/bench/score.cpp
 exit $failed
