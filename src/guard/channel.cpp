@@ -88,8 +88,10 @@ bool ChannelFrames::send(Channel& channel, FrameKind kind, std::string_view body
 
 Result<Frame> ChannelFrames::receive(Channel& channel, double seconds) {
   const auto wait = std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e9));
-  return guarded(
+  auto out = guarded(
       [&] { return read_frame(channel.fd_, Clock::now() + std::chrono::duration_cast<Clock::duration>(wait)); });
+  channel.gone_ |= !out && out.error().code == Code::io;
+  return out;
 }
 
 bool Channel::send(std::string_view message) { return ChannelFrames::send(*this, FrameKind::message, message); }

@@ -70,7 +70,7 @@ struct Control {
   std::uint8_t environment = 0;  // not_loaded: the machine lacks something, else our bug
   std::uint8_t unused[5] = {};
   std::int64_t memory_bytes = 0;  // fork
-  double seconds = 0;             // fork
+  double seconds = 0;             // fork: its whole life; kill: how long it may take to end by itself
   char text[1024] = {};           // not_loaded; ends with a zero
 };
 static_assert(std::is_trivially_copyable_v<Control>);

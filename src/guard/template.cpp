@@ -19,7 +19,7 @@ namespace passnet::guard {
 
 namespace {
 
-constexpr double kLoadSeconds = 120, kReplySeconds = 30;
+constexpr double kLoadSeconds = 120, kReplySeconds = 30, kEndSeconds = 2;
 constexpr int kStopMilliseconds = 10000;
 
 Error broken(std::string message) {
@@ -35,13 +35,11 @@ std::string signal_text(int signal) {
 
 Death death_from(const Control& c) {
   Death out;
-  out.by_us = c.by_deadline != 0 || c.by_request != 0;
   if (WIFSIGNALED(c.status)) out.signal = WTERMSIG(c.status);
   if (WIFEXITED(c.status)) out.exit_code = WEXITSTATUS(c.status);
-  if (c.by_deadline != 0)
-    out.text = "killed, its time was over";
-  else if (c.by_request != 0)
-    out.text = "killed by us";
+  out.by_us = out.signal == SIGKILL && (c.by_deadline != 0 || c.by_request != 0);  // else it was ending already
+  if (out.by_us)
+    out.text = c.by_deadline != 0 ? "killed, its time was over" : "killed by us";
   else if (out.signal == SIGKILL)
     out.text = fmt::format("killed by {}: its CPU time was over, or memory ran out", signal_text(out.signal));
   else if (out.signal != 0)
@@ -87,9 +85,10 @@ class ForkingTemplate : public Template {
   int pid() const override { return pid_; }
   int restarts() const override { return restarts_; }
 
-  Death end(std::uint64_t id) {
+  // `gone`: its channel is closed, so that it is ending by itself.
+  Death end(std::uint64_t id, bool gone) {
     const std::lock_guard lock(mutex_);
-    return end_locked(id);
+    return end_locked(id, gone);
   }
 
  private:
@@ -97,10 +96,11 @@ class ForkingTemplate : public Template {
 
   Result<std::unique_ptr<Worker>> try_fork(const Limits& limits);
 
-  Death end_locked(std::uint64_t id) {
+  Death end_locked(std::uint64_t id, bool gone) {
     Control c;
     c.kind = ControlKind::kill;
     c.id = id;
+    c.seconds = gone ? kEndSeconds : 0;
     if (living_.contains(id) && !control_send(control_, c)) stop();
     while (living_.contains(id))
       if (!receive(kReplySeconds)) stop();
@@ -162,7 +162,7 @@ class ForkedWorker : public Worker {
   Channel& channel() override { return *channel_; }
   int pid() const override { return pid_; }
   Death kill() override {
-    if (!death_) death_ = home_.end(id_);
+    if (!death_) death_ = home_.end(id_, channel_->gone());
     return *death_;
   }
 
@@ -197,7 +197,7 @@ Result<std::unique_ptr<Worker>> ForkingTemplate::try_fork(const Limits& limits) 
   const Result<Frame> first = ChannelFrames::receive(*channel, kReplySeconds);
   if (first && first->kind == FrameKind::ready)
     return std::unique_ptr<Worker>(std::make_unique<ForkedWorker>(*this, c.id, answer->pid, std::move(channel)));
-  const Death death = end_locked(c.id);
+  const Death death = end_locked(c.id, channel->gone());
   return broken(
       fmt::format("a worker could not begin: {}; {}", first ? first->body : first.error().message, death.text));
 }

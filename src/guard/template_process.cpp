@@ -43,7 +43,7 @@ class Nursery {
       kill_late();
       if (ready > 0 && p[0].revents != 0 && !command()) break;
     }
-    while (!workers_.empty()) end(workers_.back().id);
+    while (!workers_.empty()) end(workers_.back().id, 0);
     kill_strays();
   }
 
@@ -67,7 +67,7 @@ class Nursery {
     int fd = -1;
     if (!control_receive(control_, c, &fd)) return false;
     if (c.kind == ControlKind::fork && fd >= 0) fork_worker(c, fd);
-    if (c.kind == ControlKind::kill) end(c.id);
+    if (c.kind == ControlKind::kill) end(c.id, c.seconds);
     if (fd >= 0) ::close(fd);
     return true;
   }
@@ -90,10 +90,13 @@ class Nursery {
     control_send(control_, reply);
   }
 
-  // Main asks for a worker's end. One that is buried already has been reported.
-  void end(std::uint64_t id) {
+  // Main asks for a worker's end. One that is buried already has been reported. A process closes its files well before
+  // it can be waited for, so one that main has found gone gets the time to say what it died of.
+  void end(std::uint64_t id, double grace) {
     const auto at = std::find_if(workers_.begin(), workers_.end(), [&](const Child& w) { return w.id == id; });
     if (at == workers_.end()) return;
+    const auto until = Clock::now() + std::chrono::duration<double>(std::clamp(grace, 0.0, 10.0));
+    while (!dead(at->pid) && Clock::now() < until) ::usleep(200);
     at->by_request = !dead(at->pid);
     bury(static_cast<std::size_t>(at - workers_.begin()));
   }

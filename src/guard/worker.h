@@ -38,11 +38,14 @@ class Channel {
   // In a worker: what it does now. On the other side: the last that was said, once a receive came past it.
   void stage(std::string_view name);
   const std::string& last_stage() const { return stage_; }
+  // A receive has found the other side gone.
+  bool gone() const { return gone_; }
 
  private:
   friend struct ChannelFrames;
   int fd_;
   std::string stage_;
+  bool gone_ = false;
 };
 
 // How a worker ended, in words for people: "killed by signal 11 (SIGSEGV)".

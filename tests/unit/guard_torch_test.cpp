@@ -48,5 +48,30 @@ TEST(GuardTorch, ForkToFirstOperator) {
   EXPECT_LT(best, 1000);
 }
 
+// Sealed before torch has threads, and after.
+TEST(GuardTorch, Sealed) {
+  auto started = template_start([] { engine_load().take(); },
+                                [](Channel& c) {
+                                  Engine& engine = *engine_load().take();
+                                  const bool late = c.receive(10).take() == "late";
+                                  std::string text;
+                                  if (late) text = operator_and_threads(engine);
+                                  const auto from = Clock::now();
+                                  seal({});
+                                  const double ms =
+                                      std::chrono::duration<double, std::milli>(Clock::now() - from).count();
+                                  text = operator_and_threads(engine);
+                                  c.send(text + " " + std::to_string(ms));
+                                });
+  if (!started) GTEST_SKIP() << started.error().message;
+  for (const char* when : {"early", "late"}) {
+    auto w = (*started)->fork({}).take();
+    w->channel().send(when);
+    const std::string text = w->channel().receive(60).take();
+    EXPECT_TRUE(text.starts_with("3.000000 1000 2 ")) << when << ": " << text;
+    std::printf("sealed %s: threads, ms: %s\n", when, text.substr(14).c_str());
+  }
+}
+
 }  // namespace
 }  // namespace passnet::guard

@@ -1,0 +1,251 @@
+// System calls: those that computing needs are allowed, anything else does not exist (ENOSYS, for which libraries have
+// a way around, also for calls that kernels and C libraries to come may add). Two kinds of rows stand out: calls that
+// an innocent library may try get the error it expects there; calls that only an attack makes end the process, so that
+// the attack is seen.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "guard/seal_layers.h"
+
+namespace passnet::guard {
+
+namespace {
+
+constexpr const char* kAllowed[] = {
+    // bytes
+    "read", "readv", "pread64", "preadv", "write", "writev", "close", "close_range", "lseek", "dup", "dup2", "dup3",
+    "poll", "ppoll", "select", "pselect6", "pipe", "pipe2", "eventfd2", "recvfrom", "shutdown", "fadvise64",
+    // looking at files
+    "stat", "fstat", "lstat", "newfstatat", "fstatat64", "statx", "access", "faccessat", "faccessat2", "readlink",
+    "readlinkat", "getcwd", "getdents64", "statfs", "fstatfs",
+    // memory
+    "munmap", "mremap", "mprotect", "madvise", "brk", "mincore", "msync", "mbind", "get_mempolicy", "set_mempolicy",
+    "pkey_alloc", "pkey_free", "pkey_mprotect", "membarrier",
+    // threads
+    "futex", "futex_waitv", "set_robust_list", "get_robust_list", "rseq", "set_tid_address", "sched_yield",
+    "sched_getaffinity", "sched_setaffinity", "sched_getparam", "sched_getscheduler", "sched_get_priority_max",
+    "sched_get_priority_min", "getcpu", "gettid", "exit", "exit_group", "arch_prctl",
+    // signals of its own
+    "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "rt_sigsuspend",
+    "sigaltstack", "restart_syscall", "pause", "wait4", "waitid",
+    // time and facts
+    "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "time", "times", "getrusage",
+    "getpid", "getppid", "getuid", "geteuid", "getgid", "getegid", "getgroups", "getpgrp", "getpgid", "getsid",
+    "getpriority", "getrlimit", "sysinfo", "uname", "getrandom"};
+
+using Compare = scmp_arg_cmp;
+constexpr scmp_datum_t kAnyBits = ~scmp_datum_t{0};
+
+Compare equals(unsigned argument, scmp_datum_t value) { return {argument, SCMP_CMP_MASKED_EQ, kAnyBits, value}; }
+Compare differs(unsigned argument, scmp_datum_t value) { return {argument, SCMP_CMP_NE, value, 0}; }
+Compare masked(unsigned argument, scmp_datum_t mask, scmp_datum_t value) {
+  return {argument, SCMP_CMP_MASKED_EQ, mask, value};
+}
+
+class Filter {
+ public:
+  Filter(const RuleOn& on) : on_(on), context_(::seccomp_init(on("other-calls") ? SCMP_ACT_ERRNO(ENOSYS) : kAllow)) {
+    if (context_ != nullptr) ::seccomp_attr_set(context_, SCMP_FLTATR_CTL_TSYNC, 1);
+    if (!on("other-calls")) default_allows_ = true;
+  }
+  ~Filter() { ::seccomp_release(context_); }
+  Filter(const Filter&) = delete;
+  Filter& operator=(const Filter&) = delete;
+
+  // `name` may not exist on this architecture, or in this libseccomp; then it is refused as an unknown call is.
+  void row(std::uint32_t action, const char* name, std::initializer_list<Compare> compares = {}) {
+    if (default_allows_ && action == kAllow) return;
+    const int number = ::seccomp_syscall_resolve_name(name);
+    if (number < 0 || context_ == nullptr) return;
+    const int code =
+        ::seccomp_rule_add_array(context_, action, number, static_cast<unsigned>(compares.size()), std::data(compares));
+    if (code < 0 && failed_.empty()) failed_ = fmt::format("{}: {}", name, std::strerror(-code));
+  }
+  // All of `names` under one rule; allowed where it is off.
+  void rule(std::string_view name, std::uint32_t action, std::initializer_list<const char*> names) {
+    for (const char* call : names) row(on_(name) ? action : kAllow, call);
+  }
+  bool on(std::string_view rule) const { return on_(rule); }
+
+  std::optional<std::string> load() {
+    if (context_ == nullptr) return "seccomp: out of memory";
+    if (!failed_.empty()) return "seccomp: " + failed_;
+    const int code = ::seccomp_load(context_);
+    if (code < 0) return fmt::format("seccomp: cannot be loaded: {}", std::strerror(-code));
+    return std::nullopt;
+  }
+
+  static constexpr std::uint32_t kAllow = SCMP_ACT_ALLOW, kRefuse = SCMP_ACT_ERRNO(EPERM),
+                                 kKill = SCMP_ACT_KILL_PROCESS;
+
+ private:
+  const RuleOn& on_;
+  scmp_filter_ctx context_;
+  bool default_allows_ = false;
+  std::string failed_;
+};
+
+constexpr std::uint32_t kAllow = Filter::kAllow, kRefuse = Filter::kRefuse, kKill = Filter::kKill;
+
+// Opening is for reading only; which files is Landlock's to say.
+void open_rule(Filter& f) {
+  constexpr scmp_datum_t kWriting[] = {O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_TMPFILE & ~O_DIRECTORY};
+  for (const auto& [name, argument] : {std::pair{"open", 1U}, std::pair{"openat", 2U}}) {
+    if (!f.on("open-write")) {
+      f.row(kAllow, name);
+      continue;
+    }
+    scmp_datum_t all = 0;
+    for (const scmp_datum_t flag : kWriting) {
+      all |= flag;
+      f.row(SCMP_ACT_ERRNO(EACCES), name, {masked(argument, flag, flag)});
+    }
+    f.row(kAllow, name, {masked(argument, all, 0)});
+  }
+}
+
+// Threads, no processes. clone3 has its flags in memory, where a filter cannot look: "not there", and libc takes clone.
+void process_rule(Filter& f) {
+  constexpr scmp_datum_t kNamespaces =
+      CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP;
+  f.rule("process", kRefuse, {"fork", "vfork"});
+  if (f.on("process")) {
+    f.row(kAllow, "clone", {masked(0, CLONE_THREAD | kNamespaces, CLONE_THREAD)});
+    f.row(kRefuse, "clone", {masked(0, CLONE_THREAD, 0)});
+  } else {
+    f.row(kAllow, "clone");
+  }
+  f.rule("exec", kRefuse, {"execve", "execveat"});
+}
+
+// Signals to itself only: abort and raise need them.
+void signal_rule(Filter& f) {
+  const auto self = static_cast<scmp_datum_t>(::getpid());
+  for (const char* name : {"kill", "tgkill"}) {
+    if (!f.on("signal")) {
+      f.row(kAllow, name);
+      continue;
+    }
+    f.row(kAllow, name, {masked(0, 0xffffffff, self)});
+    f.row(kRefuse, name, {differs(0, self)});
+  }
+  f.rule("signal", kRefuse, {"tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal"});
+}
+
+// Memory that RLIMIT_DATA does not count.
+void memory_rule(Filter& f) {
+  if (f.on("shared-memory")) {
+    f.row(kAllow, "mmap", {masked(2, PROT_WRITE, 0)});
+    f.row(kAllow, "mmap", {masked(3, MAP_TYPE, MAP_PRIVATE), masked(2, PROT_WRITE, PROT_WRITE)});
+    f.row(kRefuse, "mmap", {masked(3, MAP_SHARED, MAP_SHARED), masked(2, PROT_WRITE, PROT_WRITE)});
+  } else {
+    f.row(kAllow, "mmap");
+  }
+  f.rule("shared-memory", kRefuse, {"memfd_create", "memfd_secret", "shmget", "shmat", "shmctl", "shmdt"});
+}
+
+// What a process may ask of itself, and no more.
+void self_rule(Filter& f) {
+  if (f.on("prctl")) {
+    for (const int option : {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_PDEATHSIG, PR_SET_VMA, PR_CAPBSET_READ})
+      f.row(kAllow, "prctl", {equals(0, static_cast<scmp_datum_t>(option))});
+  } else {
+    f.row(kAllow, "prctl");
+  }
+  if (f.on("limits")) {
+    f.row(kAllow, "prlimit64", {equals(2, 0)});
+    f.row(kRefuse, "prlimit64", {differs(2, 0)});
+  } else {
+    f.row(kAllow, "prlimit64");
+  }
+  f.rule("limits", kRefuse, {"setrlimit"});
+  f.rule("session", kRefuse, {"setsid", "setpgid"});
+  f.rule("identity", kRefuse,
+         {"setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setfsuid", "setfsgid", "setgroups",
+          "capset", "unshare", "setns"});
+  f.rule("priority", kRefuse, {"sched_setscheduler", "sched_setattr", "sched_setparam", "setpriority", "ioprio_set"});
+}
+
+// The channel is a socket: receiving, and sending to where it is connected already, is all there is.
+void network_rule(Filter& f) {
+  f.rule("network", kRefuse,
+         {"socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "setsockopt", "getsockopt",
+          "sendmsg", "sendmmsg", "recvmsg", "recvmmsg", "getsockname", "getpeername"});
+  if (f.on("network")) {
+    f.row(kAllow, "sendto", {equals(4, 0)});
+    f.row(kRefuse, "sendto", {differs(4, 0)});
+  } else {
+    f.row(kAllow, "sendto");
+  }
+}
+
+void device_rule(Filter& f) {
+  for (const char* name : {"ioctl", "fcntl"})
+    if (!f.on("ioctl")) f.row(kAllow, name);
+  if (!f.on("ioctl")) return;
+  for (const scmp_datum_t request : {scmp_datum_t{TCGETS}, scmp_datum_t{TIOCGWINSZ}, scmp_datum_t{FIONREAD}})
+    f.row(kAllow, "ioctl", {masked(1, 0xffffffff, request)});  // is it a terminal?
+  for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD, F_DUPFD_CLOEXEC})
+    f.row(kAllow, "fcntl", {equals(1, static_cast<scmp_datum_t>(command))});
+}
+
+void file_rule(Filter& f) {
+  f.rule("file-change", kRefuse,
+         {"unlink",    "unlinkat",    "rename",       "renameat",     "renameat2", "mkdir",     "mkdirat",  "rmdir",
+          "link",      "linkat",      "symlink",      "symlinkat",    "mknod",     "mknodat",   "creat",    "truncate",
+          "ftruncate", "fallocate",   "chmod",        "fchmod",       "fchmodat",  "fchmodat2", "chown",    "fchown",
+          "lchown",    "fchownat",    "utime",        "utimes",       "utimensat", "futimesat", "setxattr", "lsetxattr",
+          "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "chdir",     "fchdir",    "chroot"});
+}
+
+// Nothing that computes does this by chance: the process ends with SIGSYS.
+void attack_rules(Filter& f) {
+  f.rule("spy", kKill,
+         {"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "perf_event_open", "userfaultfd"});
+  f.rule("kernel", kKill,
+         {"bpf", "io_uring_setup", "io_uring_enter", "io_uring_register", "init_module", "finit_module",
+          "delete_module", "kexec_load", "kexec_file_load", "reboot", "add_key", "request_key", "keyctl", "iopl",
+          "ioperm", "quotactl", "acct", "swapon", "swapoff"});
+  f.rule("mount", kKill,
+         {"mount", "umount2", "pivot_root", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount", "mount_setattr",
+          "open_by_handle_at", "name_to_handle_at"});
+  f.rule("clock", kKill, {"clock_settime", "clock_adjtime", "settimeofday", "adjtimex", "stime"});
+}
+
+}  // namespace
+
+std::optional<std::string> seccomp_seal(const RuleOn& on) {
+  Filter f(on);
+  for (const char* name : kAllowed) f.row(kAllow, name);
+  open_rule(f);
+  file_rule(f);
+  process_rule(f);
+  signal_rule(f);
+  memory_rule(f);
+  self_rule(f);
+  network_rule(f);
+  device_rule(f);
+  attack_rules(f);
+  return f.load();
+}
+
+std::vector<std::string> seccomp_missing() {
+  const std::uint32_t action = SECCOMP_RET_KILL_PROCESS;
+  if (::prctl(PR_GET_SECCOMP) < 0) return {"seccomp: system calls are not filtered (the kernel lacks it)"};
+  if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) != 0)
+    return {"seccomp: attacks end a thread only (Linux 4.14 has it)"};
+  return {};
+}
+
+}  // namespace passnet::guard

@@ -1,0 +1,2 @@
+// A library that a sealed worker loads.
+extern "C" int answer() { return 42; }
