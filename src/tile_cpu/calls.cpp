@@ -113,6 +113,7 @@ void Emitter::emit_call(const Op& op) {
     close("{");
     return;
   }
+  if (op.code == Code::load) return emit_turn(op);
   if (op.code == Code::reshape) return;
   std::int64_t outer = 1, inner = 1;
   for (int d = 0; d < shape.rank; ++d)

@@ -123,6 +123,7 @@ void Emitter::emit_groups(std::vector<Group>& groups) {
   scalars(groups[0]);
   for (std::size_t g = 1; g < groups.size(); ++g)
     if (groups[g].roots[0].kind != Root::Kind::call) groups[g].vector = vector_dimension(groups[g]);
+  turn_loads(groups);
   for (std::size_t g = 1; g < groups.size();) {
     if (groups[g].roots[0].kind == Root::Kind::call) {
       for (const Root& r : groups[g].roots) emit_call(*r.op);
@@ -176,6 +177,7 @@ void Emitter::skip_masked(std::span<const Group> groups, const Index& index) {
   for (const Group& g : groups)
     for (const Root& r : g.roots) {
       if (r.kind == Root::Kind::store) {
+        if (r.array >= 0) return;  // an atomic's old elements: 0 where it is masked off
         std::set<At> own;
         if (r.op->code != Code::check && r.op->code != Code::atomic_cas && r.op->operands.size() > 2) {
           std::vector<At> all;
@@ -209,6 +211,7 @@ void Emitter::skip_masked(std::span<const Group> groups, const Index& index) {
 
 void Emitter::emit_nest(Group& group, int first_dim) {
   const std::map<At, Truth> before = known_;
+  ++nest_;
   loops_.resize(static_cast<std::size_t>(first_dim));
   Index index;
   index.fill(kFixed);

@@ -221,18 +221,33 @@ class Free(Mixed):
         joined = self.r.choice([f"tl.join({b}, {a})", f"tl.join({a} + {b}, {b})", f"tl.interleave({a}, {a})", f"tl.flip(tl.interleave({b}, {a}))"])
         return self.name(f"tl.reshape({joined}, {list(self.shape)})", x.dtype, x.shape)
 
+    def columns(self):
+        """Loaded column by column."""
+        if len(self.shape) != 2:
+            return None
+        p, dtype = f"k{len(self.arguments)}", self.r.choice(INTS + FLOATS + ["bfloat16", "float32"])
+        self.argument(p, Buffer(dtype, self.values_of(dtype, self.elements)))
+        other = self.r.choice(["", f", other={self.literal(dtype)}"])
+        if self.r.random() < 0.5:
+            return self.name(f"tl.load({p} + {self.index(1)} * n0 + {self.index(0)}, mask=mask{other})", dtype, self.shape)
+        rows, columns = "i1[:, None]", "i0[None, :]"
+        return self.name(f"tl.trans(tl.load({p} + {rows} * n0 + {columns}, mask=({rows} < n1) & ({columns} < n0){other}))", dtype, self.shape)
+
     def scatter(self):
         x = self.pick(self.tile)
         if not x:
             return None
         p = f"y{len(self.arguments)}"
         self.argument(p, zeros(x.dtype, self.elements))
-        self.line(f"tl.store({p} + ({self.elements - 1} - at), {x.text}, mask=mask)")
+        at = f"{self.elements - 1} - at"
+        if len(self.shape) == 2 and self.r.random() < 0.6:
+            at = f"{self.index(1)} * n0 + {self.index(0)}"
+        self.line(f"tl.store({p} + ({at}), {x.text}, mask=mask)")
         return x
 
     def any(self):
         kinds = [self.step] * 6 + [self.reduce] * 3 + [self.scan, self.turn, self.again, self.loop, self.branch, self.repeat, self.call, self.atomic,
-                                                       self.gather, self.dot, self.halves, self.scatter]
+                                                       self.gather, self.dot, self.halves, self.columns, self.columns, self.scatter]
         for _ in range(60):
             v = self.r.choice(kinds)()
             if v:
