@@ -73,7 +73,7 @@ std::int64_t Emitter::memory_bytes(ValueId pointer) const {
 // The second nest of a program that loads the same elements has them in the cache, and time to fetch those of the next
 // program. No prefetcher does that: rows start on pages of their own.
 void Emitter::fetch_ahead(const Op& load, const std::string& pointer) {
-  constexpr std::int64_t kCached = 4 << 20, kAhead = 64 << 10;
+  constexpr std::int64_t kCached = 1 << 20, kAhead = 64 << 10;
   Loaded& l = loaded_[&load];
   if (l.first == 0) l.first = nest_;
   if (l.again == 0 && l.first != nest_) l.again = nest_;
