@@ -174,6 +174,10 @@ class Emitter {
   void emit_scalar(const Op& op);
   std::string identity(const Op& op) const;
   std::string combined(const Op& op, const std::string& a, const std::string& b, bool lanes) const;
+  std::string accumulator_type(const Op& op) const;
+  std::string accumulator_start(const Op& op) const;
+  std::string accumulated(const Op& op, const std::string& accumulator, const std::string& x) const;
+  std::string finished(const Op& op, const std::string& accumulator) const;
 
   // ---- element.cpp
   Ref eval(ValueId v, const Index& index, Mode mode);
