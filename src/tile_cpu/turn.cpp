@@ -64,7 +64,10 @@ std::optional<Emitter::Turn> Emitter::turn_of(const Op& load) {
 
 // Before each nest: what it would load across its vector loop.
 void Emitter::turn_loads(std::vector<Group>& groups) {
-  std::set<const Op*> turned;
+  std::set<const Op*> turned;  // or kept in an array anyway
+  for (const Group& g : groups)
+    for (const Root& root : g.roots)
+      if (root.publish) turned.insert(def(root.value));
   for (std::size_t g = 1; g < groups.size(); ++g) {
     Group turns;
     for (const Root& root : groups[g].roots) {
