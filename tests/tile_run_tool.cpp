@@ -1,4 +1,5 @@
-// Runs kernels of pass files on given memory, for the differential test against Triton (differential/tile_triton.py).
+// Runs kernels of pass files on given memory, for the differential tests (differential/tile_triton.py,
+// tile_compiled.py).
 //   tile_run_tool JOBS [FOLDER]      FOLDER: every stage of every kernel is written there
 // JOBS has one JSON object a line:
 //   {"name", "file", "kernel", "grid": [x, y, z], "data": PATH,

@@ -101,7 +101,8 @@ Operand Lowering::b_fma(Call& c) {
 }
 
 Operand Lowering::b_fdiv(Call& c) {
-  ValueId x = tensor_arg(c, 0), y = tensor_arg(c, 1);
+  const bool rounds = c.row.name == "div_rn";
+  ValueId x = rounds ? float_arg(c, 0) : tensor_arg(c, 0), y = rounds ? float_arg(c, 1) : tensor_arg(c, 1);
   if (!is_float(type(x).elem) || !is_float(type(y).elem) || type(x).pointer || type(y).pointer)
     refuse(fmt::format("{} of {} and {}", c.name, triton_type(type(x)), triton_type(type(y))), "both must be floats");
   std::tie(x, y) = pair(Operand::tensor(x), Operand::tensor(y));

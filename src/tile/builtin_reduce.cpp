@@ -198,7 +198,7 @@ Operand Lowering::b_flip(Call& c) {
 
 // ---- matrix products
 
-ValueId Lowering::dot(ValueId a, ValueId b, ValueId acc, Elem elem) {
+ValueId Lowering::dot(ValueId a, ValueId b, ValueId acc, Elem elem, Precision precision) {
   const Elem wide = elem == Elem::f16 ? Elem::f32 : elem;
   const Shape x = type(a).shape, y = type(b).shape;
   Type to = scalar_type(wide);
@@ -209,7 +209,11 @@ ValueId Lowering::dot(ValueId a, ValueId b, ValueId acc, Elem elem) {
     acc = constant(ConstValue::of(std::int64_t{0}), wide, to.shape);
   else
     acc = cast(acc, wide);
-  return cast(emit(Code::dot, {a, b, acc}, to), elem);
+  Op op;
+  op.code = Code::dot;
+  op.operands = {a, b, acc};
+  op.precision = precision;
+  return cast(emit(std::move(op), to), elem);
 }
 
 Operand Lowering::b_dot(Call& c) {
@@ -237,6 +241,15 @@ Operand Lowering::b_dot(Call& c) {
     refuse(fmt::format("{} of {}: {} columns, at least {} are needed", c.name, types, k, least),
            "pad the block and mask what is too much, or write tl.sum(a[:, :, None] * b[None, :, :], axis=1)");
   if (!c[3].is_none() && !c[4].is_none()) refuse("tl.dot with input_precision and allow_tf32", "give one of them");
+  Precision precision = Precision::tf32;
+  if (const auto name = string_arg(c, 3, "input_precision")) {
+    const auto* found = std::find(std::begin(kPrecisionNames), std::end(kPrecisionNames), *name);
+    if (found == std::end(kPrecisionNames))
+      refuse(fmt::format("tl.dot with input_precision='{}'", *name),
+             fmt::format("one of {}", fmt::join(kPrecisionNames, ", ")));
+    precision = static_cast<Precision>(found - std::begin(kPrecisionNames));
+  }
+  if (!c[4].is_none() && !flag_arg(c, 4, "allow_tf32")) precision = Precision::ieee;
   const Type out = type_arg(c, 6);
   if (out.elem == Elem::bf16 && at.elem != Elem::i8)
     refuse("tl.dot with out_dtype=tl.bfloat16", "take tl.float32 and cast with .to(tl.bfloat16)");
@@ -257,7 +270,7 @@ Operand Lowering::b_dot(Call& c) {
                          triton_type({elem, false, shape})),
              "start with tl.zeros((BM, BN), dtype=tl.float32)");
   }
-  if (rank <= 3) return Operand::tensor(dot(a, b, acc, elem));
+  if (rank <= 3) return Operand::tensor(dot(a, b, acc, elem, precision));
   const auto flat = [&](ValueId v) {
     const Shape s = type(v).shape;
     std::int32_t batch = 1;
@@ -267,7 +280,7 @@ Operand Lowering::b_dot(Call& c) {
   a = flat(a);
   b = flat(b);
   if (acc != kNoValue) acc = flat(acc);
-  return Operand::tensor(reshape(dot(a, b, acc, elem), shape));
+  return Operand::tensor(reshape(dot(a, b, acc, elem, precision), shape));
 }
 
 // ---- asserts and hints

@@ -241,7 +241,7 @@ inline constexpr OpRow kOps[] = {
      "`combine` (sum, product, min, max, logical) along `axis`, inclusive; `reverse` from the end"},
     {Code::dot, "dot", OpClass::other,
      "a[m, k], b[k, n], acc[m, n] -> acc + a b; products exact in the type of acc (f32, f64, i32), summed there; rank "
-     "3 has a batch in front"},
+     "3 has a batch in front; `precision` is what f32 operands may be rounded to on a GPU (tf32 where none is said)"},
     {Code::for_, "for", OpClass::control,
      "lo, hi, step (one integer type), carried... -> carried; block (i, carried...) yields carried; step > 0 goes "
      "while i < hi, step < 0 while i > hi, 0 does nothing"},
@@ -277,6 +277,9 @@ inline constexpr std::string_view kCombineNames[] = {"sum", "product", "min", "m
 enum class Atomic : std::uint8_t { add, min, max, bit_and, bit_or, bit_xor, exchange };
 inline constexpr std::string_view kAtomicNames[] = {"add", "min", "max", "and", "or", "xor", "exchange"};
 
+enum class Precision : std::uint8_t { tf32, tf32x3, ieee, bf16x3, bf16x6 };
+inline constexpr std::string_view kPrecisionNames[] = {"tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"};
+
 // Where an op comes from: a line of one of the function's files.
 struct Source {
   std::uint16_t file = 0;
@@ -303,6 +306,7 @@ struct Op {
   Combine combine = Combine::sum;
   Atomic atomic = Atomic::add;
   bool reverse = false;
+  Precision precision = Precision::tf32;
   std::string text;
   Source source;
 

@@ -277,7 +277,7 @@ class Lowering {
   ValueId reduce(ValueId v, std::optional<int> axis, Combine combine, bool keep_dims);
   ValueId split_half(ValueId v, int which);
   ValueId join(ValueId a, ValueId b);
-  ValueId dot(ValueId a, ValueId b, ValueId acc, Elem elem);
+  ValueId dot(ValueId a, ValueId b, ValueId acc, Elem elem, Precision precision);
   std::optional<Combine> combine_of(const Operand& f);
   struct BlockAccess {
     ValueId pointer = kNoValue, mask = kNoValue;

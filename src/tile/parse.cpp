@@ -341,6 +341,8 @@ class Parser {
       }
     }
     if (parts & kPartReverse) op.reverse = accept_word("reverse");
+    if ((parts & kPartPrecision) && accept_word("precision"))
+      op.precision = static_cast<Precision>(one_of(kPrecisionNames, "a precision (ieee, tf32, ...)"));
     if (parts & kPartText) op.text = (skip_space(), string());
   }
 

@@ -191,7 +191,12 @@ Bits scalar_cast(Elem from, Elem to, Bits x) {
   if (to == Elem::i1) return is_float(from) ? real_of(from, x) != 0 : x != 0;
   if (is_float(from)) return is_float(to) ? bits_of_real(to, real_of(from, x)) : integer_of_real(to, real_of(from, x));
   if (to == Elem::f64) return std::bit_cast<Bits>(real_of_integer<double>(from, x));
-  if (is_float(to)) return bits_of_real(to, static_cast<double>(real_of_integer<float>(from, x)));
+  if (to == Elem::f32) return bits_of_real(to, static_cast<double>(real_of_integer<float>(from, x)));
+  if (is_half(to)) {  // rounded once: what a double has no room for goes into the last bit that it has
+    const bool wide = std::abs(real_of_integer<double>(from, x)) >= 0x1p53;
+    if (wide) x = (x & ~Bits{0x7ff}) | ((x & 0x7ff) != 0 ? 0x800 : 0);
+    return bits_of_real(to, real_of_integer<double>(from, x));
+  }
   return bits_of_integer(to, integer_of(from, x));
 }
 

@@ -147,6 +147,7 @@ std::string Rewriter::key_of(const Op& op, const Type& type) const {
   put(op.order);
   put(op.combine);
   put(op.reverse);
+  put(op.precision);
   std::vector<ValueId> operands = op.operands;
   if (is_commutative(op.code)) std::sort(operands.begin(), operands.end());
   for (const ValueId v : operands) put(v);

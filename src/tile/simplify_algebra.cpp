@@ -48,7 +48,6 @@ constexpr Law kLaws[] = {
     {"add(sub(x, y), y)", "x", kInts},
     {"sub(add(x, y), y)", "x", kInts},
     {"sub(add(y, x), y)", "x", kInts},
-    {"add(x, dot(a, b, 0))", "dot(a, b, x)", kNumbers | kOnce},  // dot is acc + (products summed from +0)
 
     // products
     {"mul(x, 1)", "x", kNumbers},

@@ -354,6 +354,19 @@ ValueId reduce_of_uniform(Rewriter& r, Op& op, const Type& type) {
   return uniform(r.make(Code::mul, {scalar, r.make_constant(t, bits_of_integer(t.elem, n))}, t));
 }
 
+// add(x, dot(a, b, 0)) = dot(a, b, x): dot is acc + (products summed from +0)
+ValueId add_of_dot(Rewriter& r, Op& op, const Type& type) {
+  for (const std::size_t i : {1, 0}) {
+    const Op* dot = r.def(op.operands[i], Code::dot);
+    if (dot == nullptr || !r.used_once(op.operands[i]) || r.constant(dot->operands[2]) != Bits{0}) continue;
+    Op out = *dot;
+    out.operands[2] = op.operands[1 - i];
+    out.results.clear();
+    return r.make(std::move(out), type);
+  }
+  return kNoMatch;
+}
+
 struct Row {
   bool (*covers)(Code);
   ValueId (*apply)(Rewriter& r, Op& op, const Type& type);
@@ -387,6 +400,7 @@ constexpr Row kRows[] = {
     {elementwise_or_load, op_of_broadcast},
     {one_of<Code::addptr>, pointer_uniform_first},
     {one_of<Code::addptr>, pointer_sum},
+    {one_of<Code::add>, add_of_dot},
     {one_of<Code::reduce, Code::scan>, reduce_of_one},
     {one_of<Code::reduce>, reduce_of_uniform},
 };

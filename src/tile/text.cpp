@@ -159,6 +159,8 @@ std::string ir_text(const Function& f, const Op& op) {
                        fmt::join(op.order.begin(), op.order.begin() + static_cast<std::ptrdiff_t>(rank), ", "));
   }
   if (op.reverse && (parts & kPartReverse)) out += " reverse";
+  if (op.precision != Precision::tf32 && (parts & kPartPrecision))
+    out += fmt::format(" precision {}", kPrecisionNames[static_cast<std::size_t>(op.precision)]);
   if (parts & kPartText) out += ' ' + quoted(op.text);
   return out;
 }

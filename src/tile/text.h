@@ -15,6 +15,7 @@ enum : unsigned {
   kPartOrder = 64,  // `order a, b, ...`: as many as the result's rank
   kPartReverse = 128,
   kPartText = 256,
+  kPartPrecision = 512,
 };
 
 constexpr unsigned op_parts(Code code) {
@@ -28,6 +29,7 @@ constexpr unsigned op_parts(Code code) {
     case Code::atomic: return kPartAtomic;
     case Code::reduce: return kPartCombine | kPartAxis;
     case Code::scan: return kPartCombine | kPartAxis | kPartReverse;
+    case Code::dot: return kPartPrecision;
     case Code::check: return kPartText;
     default: return 0;
   }

@@ -51,6 +51,50 @@ Emitter::Address Emitter::address(ValueId pointer, const Index& index, Mode) {
   }
 }
 
+// How far the address moves with the vector loop, in elements; nullopt: not by a constant.
+std::optional<std::int64_t> Emitter::step_of(const Address& a) const {
+  if (a.base.empty()) return std::nullopt;
+  std::int64_t out = 0;
+  for (const At& term : a.terms) {
+    const auto step = step_of(term.value, term.index);
+    if (!step) return std::nullopt;
+    out += *step;
+  }
+  return out;
+}
+
+// Of the memory that a pointer points into; 0: not known.
+std::int64_t Emitter::memory_bytes(ValueId pointer) const {
+  const std::int32_t p = parameter_of(pointer);
+  if (p < 0) return 0;
+  return facts_.parameters[static_cast<std::size_t>(p)].elements * tile::elem_bytes(type(pointer).elem);
+}
+
+// The second nest of a program that loads the same elements has them in the cache, and time to fetch those of the next
+// program. No prefetcher does that: rows start on pages of their own.
+void Emitter::fetch_ahead(const Op& load, const std::string& pointer) {
+  constexpr std::int64_t kCached = 1 << 20, kAhead = 64 << 10;
+  Loaded& l = loaded_[&load];
+  if (l.first == 0) l.first = nest_;
+  if (l.again == 0 && l.first != nest_) l.again = nest_;
+  if (l.again != nest_ || memory_bytes(load.operands[0]) < kCached) return;
+  const Type& t = type(load.result());
+  if (t.shape.elements() * tile::elem_bytes(t.elem) > kAhead) return;
+  if (const auto step = program_step(load.operands[0]); step && *step != 0)
+    code(fmt::format("__builtin_prefetch({} + {}L);", pointer, *step));
+}
+
+// Whether a store should go past the caches: to memory larger than them that the kernel does not read.
+bool Emitter::streams(const Op& store) const {
+  constexpr std::int64_t kLarge = 32 << 20;
+  if (memory_bytes(store.operands[0]) < kLarge) return false;
+  const std::int32_t memory = memory_of(store.operands[0]);
+  return std::none_of(reads_.begin(), reads_.end(), [&](const Op* read) {
+    const std::int32_t other = memory_of(read->operands[0]);
+    return other < 0 || other == memory;
+  });
+}
+
 // The offsets' sum in elements, at the first element or wherever `mode` says.
 Ref Emitter::sum_terms(const Address& a, Mode mode) {
   Ref out{"0", 1, false};
@@ -109,11 +153,7 @@ Ref Emitter::load(const Op& op, const Index& index, Mode mode) {
   if (left.empty()) other = {constant_text(Op{}, elem), 1, false};
   const Address a = address(op.operands[0], index, mode);
   level = std::max({level, a.level, other.level});
-  std::optional<std::int64_t> step = a.base.empty() ? std::nullopt : std::optional<std::int64_t>(0);
-  for (const At& term : a.terms) {
-    const auto s = step_of(term.value, term.index);
-    step = step && s ? std::optional(*step + *s) : std::nullopt;
-  }
+  std::optional<std::int64_t> step = step_of(a);
   if (a.base.empty() && step_of(a.terms[0].value, a.terms[0].index) == 0) step = 0;
   bool mask_moves = false;
   for (const At& c : left) mask_moves = mask_moves || step_of(c.value, c.index) != 0;
@@ -148,17 +188,14 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
     level = std::max(level, m.level);
   }
   const std::string rest = lanes_of(other, elem).text;
-  std::optional<std::int64_t> step = a.base.empty() ? std::nullopt : std::optional<std::int64_t>(0);
-  for (const At& term : a.terms) {
-    const auto s = step_of(term.value, term.index);
-    step = step && s ? std::optional(*step + *s) : std::nullopt;
-  }
-  std::string text;
+  const std::optional<std::int64_t> step = step_of(a);
+  std::string text, ahead;
   const bool lanes_mask = !mask.empty() && m.lanes;
   if (step && !checked_ && (*step == 1 || (!lanes_mask && *step != 0))) {
     const Ref at = sum_terms(a, Mode::first);
     level = std::max(level, at.level);
     const std::string pointer = fmt::format("{} + ({})", a.base, at.text);
+    if (*step == 1) ahead = pointer;
     if (lanes_mask)
       text = fmt::format("ld_mask<{}, Full>({}, {}, {}, n)", kind, pointer, m.text, rest);
     else if (*step == 1)
@@ -197,6 +234,7 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
       text = fmt::format("ld_at<{}, Full>({}, {}, n)", kind, base, offsets);
   }
   if (!mask.empty() && !m.lanes && !checked_) text = fmt::format("({} ? {} : {})", m.text, text, rest);
+  if (!ahead.empty() && level == static_cast<int>(levels_.size()) - 1) fetch_ahead(op, ahead);
   return put(op.result(), elem, text, level, true);
 }
 
@@ -215,22 +253,30 @@ void Emitter::store(const Op& op, const Index& index) {
   const Elem elem = type(op.operands[0]).elem;
   std::vector<At> left;
   int level = 1;
-  if (op.operands.size() > mask_at && !remaining_mask(op, op.operands[mask_at], index, left, level)) return;
+  const auto keep_old = [&](const Ref& old) {
+    Root keep;
+    keep.array = home(op.result()).array;
+    keep.value = op.result();
+    write_result(keep, index, old);
+  };
+  const bool kept = atomic && home(op.result()).kind == Home::Kind::array;
+  if (op.operands.size() > mask_at && !remaining_mask(op, op.operands[mask_at], index, left, level)) {
+    if (kept) keep_old({constant_text(Op{}, elem), vector_level_, false});
+    return;
+  }
   const std::string kind = access_name(elem);
   const std::string value = lanes_of(eval(op.operands[1], index, Mode::lanes), elem).text;
   const Ref m = left.empty() ? Ref{} : eval_mask(left, Mode::lanes);
   const Address a = address(op.operands[0], index, Mode::lanes);
-  std::optional<std::int64_t> step = a.base.empty() ? std::nullopt : std::optional<std::int64_t>(0);
-  for (const At& term : a.terms) {
-    const auto s = step_of(term.value, term.index);
-    step = step && s ? std::optional(*step + *s) : std::nullopt;
-  }
+  const std::optional<std::int64_t> step = step_of(a);
   std::string text;
   const bool lanes_mask = !left.empty() && m.lanes;
   if (step && !checked_ && !atomic && (*step == 1 || (!lanes_mask && *step != 0))) {
     const std::string pointer = fmt::format("{} + ({})", a.base, sum_terms(a, Mode::first).text);
     if (lanes_mask)
       text = fmt::format("st_mask<{}, Full>({}, {}, {}, n)", kind, pointer, value, m.text);
+    else if (*step == 1 && streams(op))
+      text = fmt::format("st_far<{}, Full>({}, {}, n)", kind, pointer, value);
     else if (*step == 1)
       text = fmt::format("st<{}, Full>({}, {}, n)", kind, pointer, value);
     else
@@ -256,14 +302,10 @@ void Emitter::store(const Op& op, const Index& index) {
                          checked_ ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op, Site::Kind::atomic))
                                   : fmt::format("Atomic_{}{{}}", what),
                          base, offsets, value, desired, mask);
-      if (home(op.result()).kind == Home::Kind::array) {
+      if (kept) {
         const std::string old = fresh("old");
         code += fmt::format("{}const {} {} = {};\n", indent, lanes_name(elem), old, text);
-        Root keep;
-        keep.array = home(op.result()).array;
-        keep.value = op.result();
-        write_result(keep, index, {old, vector_level_, true});
-        return;
+        return keep_old({old, vector_level_, true});
       }
     } else if (checked_) {
       text = fmt::format("ck_st<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op, Site::Kind::store),

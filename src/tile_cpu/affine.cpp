@@ -39,7 +39,6 @@ std::optional<std::int64_t> Emitter::compute_step(ValueId v, const Index& index)
   const Op* op = def(v);
   if (op == nullptr) return std::nullopt;
   const auto operand = [&](std::size_t i) { return step_of(op->operands[i], index); };
-  std::optional<std::int64_t> step;
   switch (op->code) {
     case Code::constant:
     case Code::splat: return 0;
@@ -82,6 +81,41 @@ std::optional<std::int64_t> Emitter::compute_step(ValueId v, const Index& index)
       if (!segment_ || !c || *c <= 0 || *c % segment_->size != 0) return std::nullopt;
       if (normal(op->operands[0], index) != segment_->dividend) return std::nullopt;
       return op->code == Code::div ? 0 : 1;
+    }
+    default: return std::nullopt;
+  }
+}
+
+// How far an integer, or a pointer in elements, moves from one program to the next. For hints alone: wraps and the ends
+// of axis 0 are not looked at.
+std::optional<std::int64_t> Emitter::program_step(ValueId v) const {
+  const auto k = static_cast<std::size_t>(v);
+  if (initial_[k] != kNoValue) return program_step(initial_[k]);
+  const Op* op = def(v);
+  if (op == nullptr) return 0;  // a parameter, a loop's counter
+  if (op->code == Code::program_id) return op->axis == 0 ? 1 : 0;
+  std::vector<std::int64_t> steps;
+  for (const ValueId o : op->operands) {
+    const auto step = program_step(o);
+    if (!step) return std::nullopt;
+    steps.push_back(*step);
+  }
+  if (std::all_of(steps.begin(), steps.end(), [](std::int64_t s) { return s == 0; })) return 0;
+  switch (op->code) {
+    case Code::splat:
+    case Code::broadcast:
+    case Code::expand_dims:
+    case Code::trans:
+    case Code::reshape:
+    case Code::cast: return steps[0];
+    case Code::add:
+    case Code::addptr: return steps[0] + steps[1];
+    case Code::sub: return steps[0] - steps[1];
+    case Code::mul: {
+      const auto c = constant_of(op->operands[steps[0] == 0 ? 0 : 1]);
+      std::int64_t r = 0;
+      if (c && !__builtin_mul_overflow(*c, steps[steps[0] == 0 ? 1 : 0], &r)) return r;
+      return std::nullopt;
     }
     default: return std::nullopt;
   }

@@ -38,10 +38,16 @@ std::string highest(Elem e) {
   }
 }
 
+// NaN are ignored in these.
+bool is_extreme(Combine c) { return c == Combine::min || c == Combine::max; }
+
 }  // namespace
 
+// Adding it to a reduction changes nothing.
 std::string Emitter::identity(const Op& op) const {
   const Elem e = type(op.operands[0]).elem;
+  if (is_extreme(op.combine) && tile::is_float(e))
+    return e == Elem::f64 ? "__builtin_nan(\"\")" : "__builtin_nanf(\"\")";
   Op one;
   one.integer = 1;
   one.real = 1;
@@ -56,7 +62,6 @@ std::string Emitter::identity(const Op& op) const {
   }
 }
 
-// `a` is the total so far: a NaN in b is left out of min and max.
 std::string Emitter::combined(const Op& op, const std::string& a, const std::string& b, bool lanes) const {
   const Elem e = type(op.operands[0]).elem;
   const auto rounded = [&](std::string text) {
@@ -80,8 +85,30 @@ std::string Emitter::combined(const Op& op, const std::string& a, const std::str
   }
   const bool most = op.combine == Combine::max || op.combine == Combine::max_nan;
   if (e == Elem::i1) return rounded(fmt::format("{} {} {}", a, most ? "|" : "&", b));
-  if (lanes) return fmt::format("{}({}, {})", most ? "most" : "least", a, b);
   return fmt::format("{}_({}, {})", most ? "max" : "min", a, b);
+}
+
+// What a reduction has so far, as lanes; of extremes of floats both (prelude/core.h).
+std::string Emitter::accumulator_type(const Op& op) const {
+  const Elem e = type(op.operands[0]).elem;
+  return is_extreme(op.combine) && tile::is_float(e) ? fmt::format("Extremes<{}>", lanes_name(e)) : lanes_name(e);
+}
+
+std::string Emitter::accumulator_start(const Op& op) const {
+  const Elem e = type(op.operands[0]).elem;
+  if (is_extreme(op.combine) && tile::is_float(e)) return fmt::format("extremes<{}>()", lanes_name(e));
+  return fmt::format("all(({}){})", scalar_name(e), identity(op));
+}
+
+std::string Emitter::accumulated(const Op& op, const std::string& accumulator, const std::string& x) const {
+  if (is_extreme(op.combine) && tile::is_float(type(op.operands[0]).elem))
+    return fmt::format("take({}, {})", accumulator, x);
+  return combined(op, accumulator, x, true);
+}
+
+std::string Emitter::finished(const Op& op, const std::string& accumulator) const {
+  if (!is_extreme(op.combine) || !tile::is_float(type(op.operands[0]).elem)) return accumulator;
+  return fmt::format("{}({})", op.combine == Combine::max ? "highest" : "lowest", accumulator);
 }
 
 void Emitter::emit_call(const Op& op) {
@@ -113,6 +140,7 @@ void Emitter::emit_call(const Op& op) {
     close("{");
     return;
   }
+  if (op.code == Code::load) return emit_turn(op);
   if (op.code == Code::reshape) return;
   std::int64_t outer = 1, inner = 1;
   for (int d = 0; d < shape.rank; ++d)

@@ -156,7 +156,7 @@ Ref Emitter::eval_array(const Array& array, const Index& index, Mode mode) {
   int level = 1;
   std::int64_t stride = 1, step = 0;
   for (int d = array.shape.rank - 1; d >= array.first_dim; --d) {
-    const auto k = static_cast<std::size_t>(d);
+    const auto k = static_cast<std::size_t>(array.turned ? array.shape.rank - 1 - d : d);
     if (index[k] != kFixed) {
       const bool moves = index[k] == vector_loop_;
       const Ref var = loop_variable(index[k], mode == Mode::lanes ? Mode::first : mode);

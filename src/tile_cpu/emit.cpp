@@ -12,6 +12,8 @@ namespace passnet::tile_cpu {
 
 namespace {
 
+constexpr int kSquare = 8;
+
 bool is_control(const Op& op) { return op.code == Code::for_ || op.code == Code::while_ || op.code == Code::if_; }
 
 std::string identifier(std::string_view text) {
@@ -54,6 +56,7 @@ void Emitter::index_ops(const Block& block, int) {
       users_[static_cast<std::size_t>(o)].push_back(&op);
     }
     if (op.code == Code::store || op.code == Code::atomic || op.code == Code::atomic_cas) writes_.push_back(&op);
+    if (op.code == Code::load || op.code == Code::atomic || op.code == Code::atomic_cas) reads_.push_back(&op);
     const std::size_t skip = op.code == Code::for_ ? 3 : 0;
     for (const Block& b : op.blocks) {
       for (std::size_t k = op.code == Code::for_ ? 1 : 0; k < b.params.size(); ++k)
@@ -329,12 +332,22 @@ Emitted Emitter::run() {
   out += "  for (i64 program = begin; program < end; ++program) {\n";
   if (g[1] == 1 && g[2] == 1)
     out += "    const i32 pid_0 = (i32)program, pid_1 = 0, pid_2 = 0;\n";
+  else if (turns_ && g[2] == 1)  // memory runs both ways: in squares, so that pages and lines are used again soon
+    out += fmt::format(
+        "    const i64 band = program / {2}, height = min_i64({3}, {1} - band * {3}), square = program % {2} / ({3} * "
+        "height);\n"
+        "    const i64 rest = program % {2} % ({3} * height), width = min_i64({3}, {0} - square * {3});\n"
+        "    const i32 pid_0 = (i32)(square * {3} + rest % width), pid_1 = (i32)(band * {3} + rest / width), pid_2 = "
+        "0;\n",
+        g[0], g[1], g[0] * kSquare, kSquare);
   else
     out += fmt::format(
         "    const i32 pid_0 = (i32)(program % {0}), pid_1 = (i32)(program / {0} % {1}), pid_2 = (i32)(program / "
         "{2});\n",
         g[0], g[1], g[0] * g[1]);
-  out += levels_[0].code + "  }\n}\n";
+  out += levels_[0].code + "  }\n";
+  if (levels_[0].code.find("st_far<") != std::string::npos) out += "  stored_far();\n";
+  out += "}\n";
   out_.source = std::move(out);
   return std::move(out_);
 }

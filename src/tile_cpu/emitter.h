@@ -7,6 +7,7 @@
 //   element.cpp   one value at one index: as lanes, or as a scalar
 //   affine.cpp    how an integer moves with the vector loop; masks as bounds
 //   access.cpp    loads and stores
+//   turn.cpp      tiles whose memory runs across the vector loop
 //   calls.cpp     scalars, and what works on whole arrays: dot, scan, argmax
 #pragma once
 
@@ -58,6 +59,7 @@ struct Array {
   int first_dim = 0;  // dimensions before it are fixed by the row loop
   int storage = -1;   // the array whose elements these are: itself, or another's in a new shape
   bool pointer = false;
+  bool turned = false;  // of rank 2: column by column
   std::int64_t bytes() const;
 };
 
@@ -172,6 +174,10 @@ class Emitter {
   void emit_scalar(const Op& op);
   std::string identity(const Op& op) const;
   std::string combined(const Op& op, const std::string& a, const std::string& b, bool lanes) const;
+  std::string accumulator_type(const Op& op) const;
+  std::string accumulator_start(const Op& op) const;
+  std::string accumulated(const Op& op, const std::string& accumulator, const std::string& x) const;
+  std::string finished(const Op& op, const std::string& accumulator) const;
 
   // ---- element.cpp
   Ref eval(ValueId v, const Index& index, Mode mode);
@@ -210,6 +216,7 @@ class Emitter {
     std::int64_t size = 0;
   };
   std::optional<Segment> find_segment(const Group& group, const Index& index, std::int64_t size) const;
+  std::optional<std::int64_t> program_step(ValueId v) const;
   void reindex(const Root& root, const Index& index, std::set<At>& out) const;
 
   // ---- access.cpp
@@ -220,6 +227,7 @@ class Emitter {
     Elem elem = Elem::f32;
   };
   Address address(ValueId pointer, const Index& index, Mode mode);
+  std::optional<std::int64_t> step_of(const Address& a) const;
   Ref load(const Op& op, const Index& index, Mode mode);
   Ref load_lanes(const Op& op, const Address& a, const Index& index, const std::vector<At>& mask, const Ref& other,
                  int level);
@@ -228,6 +236,19 @@ class Emitter {
   bool remaining_mask(const Op& op, ValueId mask, const Index& index, std::vector<At>& left, int& level) const;
   void store(const Op& op, const Index& index);
   std::string site(const Op& op, Site::Kind kind);
+  std::int64_t memory_bytes(ValueId pointer) const;
+  void fetch_ahead(const Op& load, const std::string& pointer);
+  bool streams(const Op& store) const;
+
+  // ---- turn.cpp
+  struct Turn {
+    std::size_t contiguous = 0;  // the load's dimension along which memory is
+    std::int64_t row = 0;        // elements from one to the next along the other
+    std::vector<Bound> bounds[2];
+  };
+  std::optional<Turn> turn_of(const Op& load);
+  void turn_loads(std::vector<Group>& groups);
+  void emit_turn(const Op& load);
 
   const tile::Function& f_;
   const tile::LaunchFacts& facts_;
@@ -243,6 +264,7 @@ class Emitter {
   std::map<const Op*, int> block_of_;
   std::vector<std::vector<const Op*>> users_;
   std::vector<const Op*> writes_;  // stores and atomics of the whole function
+  std::vector<const Op*> reads_;   // loads and atomics
   int blocks_ = 0;
   std::vector<Array> arrays_;
   int names_ = 0;
@@ -262,6 +284,12 @@ class Emitter {
   std::optional<Segment> segment_;
   std::map<At, Truth> known_;  // conditions decided in this region
   mutable std::map<At, std::optional<std::int64_t>> steps_;
+  int nest_ = 0;
+  struct Loaded {
+    int first = 0, again = 0;  // the nests that load it
+  };
+  std::map<const Op*, Loaded> loaded_;
+  bool turns_ = false;
 
   Emitted out_;
 };

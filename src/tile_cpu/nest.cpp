@@ -123,6 +123,7 @@ void Emitter::emit_groups(std::vector<Group>& groups) {
   scalars(groups[0]);
   for (std::size_t g = 1; g < groups.size(); ++g)
     if (groups[g].roots[0].kind != Root::Kind::call) groups[g].vector = vector_dimension(groups[g]);
+  turn_loads(groups);
   for (std::size_t g = 1; g < groups.size();) {
     if (groups[g].roots[0].kind == Root::Kind::call) {
       for (const Root& r : groups[g].roots) emit_call(*r.op);
@@ -176,6 +177,7 @@ void Emitter::skip_masked(std::span<const Group> groups, const Index& index) {
   for (const Group& g : groups)
     for (const Root& r : g.roots) {
       if (r.kind == Root::Kind::store) {
+        if (r.array >= 0) return;  // an atomic's old elements: 0 where it is masked off
         std::set<At> own;
         if (r.op->code != Code::check && r.op->code != Code::atomic_cas && r.op->operands.size() > 2) {
           std::vector<At> all;
@@ -209,6 +211,7 @@ void Emitter::skip_masked(std::span<const Group> groups, const Index& index) {
 
 void Emitter::emit_nest(Group& group, int first_dim) {
   const std::map<At, Truth> before = known_;
+  ++nest_;
   loops_.resize(static_cast<std::size_t>(first_dim));
   Index index;
   index.fill(kFixed);
@@ -254,8 +257,7 @@ void Emitter::emit_vector_loop(Group& group, const Index& index, std::int64_t si
     if (!across) continue;
     const Elem elem = type(r.op->operands[0]).elem;
     for (int u = 0; u < (unrolled ? 4 : 1); ++u)
-      code(fmt::format("{} {}_{} = all(({}){});", lanes_name(elem), r.accumulator, u, scalar_name(elem),
-                       identity(*r.op)));
+      code(fmt::format("{} {}_{} = {};", accumulator_type(*r.op), r.accumulator, u, accumulator_start(*r.op)));
     code(fmt::format("{} {}_rest = {};", scalar_name(elem), r.accumulator, identity(*r.op)));
   }
   if (const auto bound = common_bound(group, index)) {
@@ -276,15 +278,14 @@ void Emitter::emit_vector_loop(Group& group, const Index& index, std::int64_t si
   for (const Root& r : group.roots) {
     if (r.kind != Root::Kind::reduce) continue;
     const std::string& a = r.accumulator;
-    std::string all = a + "_0";
     if (unrolled) {
-      code(fmt::format("{0}_0 = {1};", a, combined(*r.op, a + "_0", a + "_1", true)));
-      code(fmt::format("{0}_2 = {1};", a, combined(*r.op, a + "_2", a + "_3", true)));
-      code(fmt::format("{0}_0 = {1};", a, combined(*r.op, a + "_0", a + "_2", true)));
+      code(fmt::format("{0}_0 = {1};", a, accumulated(*r.op, a + "_0", a + "_1")));
+      code(fmt::format("{0}_2 = {1};", a, accumulated(*r.op, a + "_2", a + "_3")));
+      code(fmt::format("{0}_0 = {1};", a, accumulated(*r.op, a + "_0", a + "_2")));
     }
     const std::string total =
-        fmt::format("across({}_0, [](auto a, auto b) __attribute__((always_inline)) {{ return {}; }})", a,
-                    combined(*r.op, "a", "b", true));
+        fmt::format("across({}, [](auto a, auto b) __attribute__((always_inline)) {{ return {}; }})",
+                    finished(*r.op, a + "_0"), combined(*r.op, "a", "b", true));
     const Elem elem = type(r.op->operands[0]).elem;
     const std::string name = fresh("total");
     code(fmt::format("const {} {} = {};", scalar_name(elem), name,
@@ -314,7 +315,7 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
   for (const Root& r : group.roots) {
     if (!across || r.kind != Root::Kind::reduce) continue;
     reduces = true;
-    parameters += fmt::format(", {}& {}", lanes_name(type(r.op->operands[0]).elem), r.accumulator);
+    parameters += fmt::format(", {}& {}", accumulator_type(*r.op), r.accumulator);
     for (int u = 0; u < 4; ++u) arguments[u] += fmt::format(", {}_{}", r.accumulator, size >= 64 ? u : 0);
   }
   emit_roots(group, index);
@@ -399,8 +400,7 @@ void Emitter::emit_roots(const Group& group, const Index& index) {
   }
   for (const Root& r : group.roots)
     if (r.kind == Root::Kind::reduce) {
-      const Elem elem = type(r.op->operands[0]).elem;
-      code(fmt::format("{} {} = all(({}){});", lanes_name(elem), r.accumulator, scalar_name(elem), identity(*r.op)));
+      code(fmt::format("{} {} = {};", accumulator_type(*r.op), r.accumulator, accumulator_start(*r.op)));
     }
   const std::string var = fresh("k");
   open();
@@ -412,7 +412,7 @@ void Emitter::emit_roots(const Group& group, const Index& index) {
   loops_.pop_back();
   close(fmt::format("for (i64 {0} = 0; {0} < {1}; ++{0}) {{", var, group.domain[static_cast<std::size_t>(group.axis)]));
   for (const Root& r : group.roots)
-    if (r.kind == Root::Kind::reduce) write_result(r, index, {r.accumulator, vector_level_, true});
+    if (r.kind == Root::Kind::reduce) write_result(r, index, {finished(*r.op, r.accumulator), vector_level_, true});
 }
 
 void Emitter::emit_root(const Root& r, const Index& index) {
@@ -428,7 +428,7 @@ void Emitter::emit_root(const Root& r, const Index& index) {
   const std::string part = across ? fmt::format("(Full ? {0} : pick(below(n), {0}, all(({1}){2})))", x.text,
                                                 scalar_name(elem), identity(*r.op))
                                   : x.text;
-  code(fmt::format("{} = {};", r.accumulator, combined(*r.op, r.accumulator, part, true)));
+  code(fmt::format("{} = {};", r.accumulator, accumulated(*r.op, r.accumulator, part)));
 }
 
 // To the value's name or array; a reduction's axis is left out of the index.

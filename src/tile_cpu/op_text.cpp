@@ -79,7 +79,8 @@ std::string cast_text(const OperandText& x, Elem to, bool lanes) {
   const std::string source = from == Elem::i1 && lanes ? fmt::format("(-{})", x.text) : x.text;
   if (tile::is_float(from) && !tile::is_float(to)) return fmt::format("to_{}({})", target, source);
   if (scalar_name(from) == scalar_name(to)) return tile::is_float(to) ? rounded(source, to) : source;
-  if (from == Elem::f64 && tile::is_half(to)) return rounded(fmt::format("odd_({})", source), to);
+  const bool wide = from == Elem::f64 || (to == Elem::bf16 && !tile::is_float(from) && tile::elem_row(from).bits >= 32);
+  if (wide && tile::is_half(to)) return rounded(fmt::format("odd_({})", source), to);  // a step over f32 rounds twice
   const std::string converted =
       lanes ? fmt::format("TO({}, {})", target, source) : fmt::format("({}){}", target, source);
   return rounded(converted, to);

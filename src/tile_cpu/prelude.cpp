@@ -20,8 +20,8 @@ struct Part {
 
 // In this order; later ones use earlier ones.
 constexpr Part kParts[] = {
-    {"core.h", ""},    {"half.h", ""},         {"math.h", ""},          {"memory.h", ""},
-    {"dot.h", "dot<"}, {"checked.h", "hooks"}, {"atomic.h", "atomic_"},
+    {"core.h", ""},    {"half.h", ""},      {"math.h", ""},         {"memory.h", ""},
+    {"dot.h", "dot<"}, {"turn.h", "turn<"}, {"checked.h", "hooks"}, {"atomic.h", "atomic_"},
 };
 
 }  // namespace

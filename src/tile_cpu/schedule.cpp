@@ -172,8 +172,10 @@ std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, st
       case Code::atomic_cas:
         r.kind = Root::Kind::store;
         r.domain = type(op.operands[0]).shape;
-        if (!op.results.empty() && !users_[static_cast<std::size_t>(op.result())].empty())
+        if (!op.results.empty() && !users_[static_cast<std::size_t>(op.result())].empty()) {
           r.array = new_array(op.result());
+          home(op.result()) = {Home::Kind::array, {}, 0, r.array};
+        }
         out.push_back(std::move(r));
         break;
       case Code::reduce:
@@ -382,8 +384,6 @@ std::vector<Group> Emitter::group(std::vector<Root> roots) {
       ready[root.value] = place;
       home(root.value) = {Home::Kind::array, {}, 0, root.array};
     }
-    if (root.kind == Root::Kind::store && root.array >= 0)
-      home(root.op->result()) = {Home::Kind::array, {}, 0, root.array};
     target.roots.push_back(std::move(root));
   }
   return groups;
@@ -449,15 +449,10 @@ int Emitter::vector_dimension(const Group& group) {
     steps_.clear();
     double score = group.domain[static_cast<std::size_t>(d)] >= 8 ? 0.5 : 0;
     const auto count = [&](ValueId pointer, const Index& index) {
-      std::optional<std::int64_t> step = 0;
-      const Address a = address(pointer, index, Mode::zero);
-      if (a.base.empty()) return;
-      for (const At& term : a.terms) {
-        const auto s = step_of(term.value, term.index);
-        step = step && s ? std::optional(*step + *s) : std::nullopt;
-      }
+      const auto step = step_of(address(pointer, index, Mode::zero));
       if (step == 1 || step == -1) score += 2;
       if (step == 0) score += 1;
+      return step == 1;
     };
     for (const Root& root : group.roots) {
       const Index own = identity_index(rank);
@@ -465,12 +460,14 @@ int Emitter::vector_dimension(const Group& group) {
         const Op* op = def(at.value);
         if (op != nullptr && op->code == Code::load && type(at.value).is_tile() &&
             home(at.value).kind == Home::Kind::nowhere)
-          count(op->operands[0], at.index);
+          if (!count(op->operands[0], at.index))
+            if (const auto turn = turn_of(*op); turn && at.index[1 - turn->contiguous] == d) score += 1;
         if (home(at.value).kind == Home::Kind::array &&
             at.index[static_cast<std::size_t>(type(at.value).shape.rank) - 1] == d)
           score += 1;
       }
-      if (root.kind == Root::Kind::store && root.op->code == Code::store) count(root.op->operands[0], own);
+      if (root.kind == Root::Kind::store && root.op->code == Code::store && count(root.op->operands[0], own))
+        score += 1;  // loads can be turned, stores cannot
       if (root.kind == Root::Kind::keep && d == rank - 1) score += 1;
     }
     if (score > most) {

@@ -32,8 +32,10 @@ def promote(a, b, division=False):
     for t in ("float64", "float32"):
         if t in (a, b):
             return t
-    if "float16" in (a, b):
-        return "float32" if division else "float16"
+    if "float16" in (a, b) or a == b == "bfloat16":
+        return "float32" if division else "float16" if "float16" in (a, b) else "bfloat16"
+    if "bfloat16" in (a, b):
+        return "float32"
     if a == b:
         return a
     if is_signed(a) == is_signed(b):
@@ -175,8 +177,8 @@ class Writer:
             n = self.r.choice([1, 2, 3, 7, 8, 10, 64]) * (self.r.choice([1, -1]) if is_signed(a.dtype) else 1)
             return self.name(f"{a.text} {op} {n}", "float32" if op == "/" else a.dtype, a.shape)
         if op == "/":
-            return self.name(f"{a.text} / tl.where({b.text} == 0, 5, {b.text})", "float32", shape)
-        return self.name(f"{a.text} {op} ({b.text} | 1)", promote(a.dtype, b.dtype), shape)
+            return self.name(f"{a.text} / {self.divisor(b, True)}", "float32", shape)
+        return self.name(f"{a.text} {op} {self.divisor(b, False)}", promote(a.dtype, b.dtype), shape)
 
     def compare(self):
         a = self.pick(lambda v: v.dtype != "int1" and v.shape)
@@ -217,7 +219,19 @@ class Writer:
         if self.r.random() < 0.5:
             return self.name(f"{a.text} {op} {self.r.randrange(BITS[a.dtype])}", a.dtype, a.shape)
         b = self.partner(a, lambda v: v.dtype == a.dtype)
-        return self.name(f"{a.text} {op} ({b.text} & {min(BITS[a.dtype], 64) - 1})", a.dtype, broadcast(a.shape, b.shape))
+        return self.name(f"{a.text} {op} {self.distance(b)}", a.dtype, broadcast(a.shape, b.shape))
+
+    def divisor(self, b, real):
+        """The text of b, not 0."""
+        return f"tl.where({b.text} == 0, 5, {b.text})" if real else f"({b.text} | 1)"
+
+    def distance(self, b):
+        """The text of b, less than its width."""
+        return f"({b.text} & {BITS[b.dtype] - 1})"
+
+    def number(self, a):
+        """The text of a, no NaN."""
+        return f"tl.where({a.text} == {a.text}, {a.text}, 0.0)" if is_float(a.dtype) else a.text
 
     def guarded(self, a, to):
         """The text of a with the values that an integer type has."""
@@ -256,9 +270,8 @@ class Writer:
             return None
         b = self.partner(a, lambda v: v.dtype != "int1")
         f = self.r.choice(["tl.minimum", "tl.maximum"])
-        t = promote(a.dtype, b.dtype)
-        x, y = (f"tl.where({v.text} == {v.text}, {v.text}, 0.0)" if is_float(v.dtype) else v.text for v in (a, b))
-        text = f"{f}({x}, {y})" + (" + 0.0" if is_float(t) else "")  # of -0 and 0 either
+        t = promote(a.dtype, b.dtype).replace("bfloat16", "float32")
+        text = f"{f}({self.number(a)}, {self.number(b)})" + (" + 0.0" if is_float(t) else "")  # of -0 and 0 either
         return self.name(text, t, broadcast(a.shape, b.shape))
 
     def unary(self):
@@ -266,7 +279,7 @@ class Writer:
         if not a:
             return None
         if is_float(a.dtype):
-            if a.dtype == "float16":
+            if BITS[a.dtype] == 16:
                 return self.name(self.r.choice([f"-{a.text}", f"tl.abs({a.text})"]), a.dtype, a.shape)
             return self.name(self.r.choice([f"-{a.text}", f"tl.abs({a.text})", f"tl.floor({a.text})", f"tl.ceil({a.text})",
                                             f"tl.sqrt_rn(tl.abs({a.text}))" if a.dtype == "float32" else f"-{a.text}"]), a.dtype, a.shape)

@@ -8,7 +8,7 @@ tile_kernels.py and N generated ones, and only where PASSNET_ALL=1 is set (make 
 .venv-triton on first use. Integers, and floats that IEEE fixes, must have the same bits (NaN is NaN); the rest within the case's
 tolerance. Ends with `N passed, N failed` (`, N skipped`).
 """
-import argparse, importlib.util, json, os, site, subprocess, sys, tempfile
+import argparse, importlib.util, os, site, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -94,81 +94,6 @@ def expected(case):
     return [np.asarray(case.expected.get(n, a.values), a.values.dtype) for n, a in case.arguments.items() if isinstance(a, Buffer)]
 
 
-def job(case, file, data):
-    arguments = []
-    for name, a in case.arguments.items():
-        if isinstance(a, Buffer):
-            arguments.append({"name": name, "dtype": {"int1": "bool"}.get(a.dtype, a.dtype), "elements": int(a.values.size)})
-        elif isinstance(a, tuple):
-            arguments.append({"name": name, "value": a[1], "constexpr": True})
-        else:
-            arguments.append({"name": name, "value": a})
-    with open(data, "wb") as f:
-        for a in case.arguments.values():
-            if isinstance(a, Buffer):
-                f.write(a.values.tobytes())
-    return {"name": case.name, "file": file, "kernel": case.kernel, "grid": case.grid, "data": data, "arguments": arguments}
-
-
-def run_ours(tool, jobs, folder):
-    """The tool's answers by name. A crash is the answer of the case it happened in; the rest goes on."""
-    answers = {}
-    while jobs:
-        path = os.path.join(folder, "jobs.jsonl")
-        with open(path, "w") as f:
-            f.writelines(json.dumps(j) + "\n" for j in jobs)
-        ran = subprocess.run([tool, path], stdout=subprocess.PIPE, text=True)
-        lines = [json.loads(line) for line in ran.stdout.splitlines()]
-        answers.update({a["name"]: a for a in lines})
-        jobs = jobs[len(lines):]
-        if jobs:
-            answers[jobs[0]["name"]] = {way: f"crashed, exit {ran.returncode}" for way in WAYS}
-            jobs = jobs[1:]
-    return answers
-
-
-WAYS = ("interpreted", "compiled", "checked")
-
-
-def difference(case, name, theirs, ours):
-    """The first difference of a buffer as text, or None."""
-    ours = np.frombuffer(ours, theirs.dtype)
-    theirs = theirs.reshape(-1)
-    if theirs.tobytes() == ours.tobytes():
-        return None
-    wrong = theirs != ours
-    if theirs.dtype.kind == "f":
-        with np.errstate(all="ignore"):
-            wrong = (theirs.view(f"u{theirs.itemsize}") != ours.view(f"u{ours.itemsize}")) & ~(np.isnan(theirs) & np.isnan(ours))
-            if case.ulps or case.atol:
-                atol = case.atol * (2.0**-29 if theirs.itemsize == 8 else 1)
-                near = np.abs(theirs - ours) <= case.ulps * np.spacing(np.abs(theirs)) + atol
-                wrong &= ~near
-    if not wrong.any():
-        return None
-    i = int(np.flatnonzero(wrong)[0])
-    return f"{name}[{i}]: Triton {theirs[i]!r}, we {ours[i]!r} ({int(wrong.sum())} of {wrong.size} differ)"
-
-
-def compare(case, theirs, folder_data, answer):
-    problems = []
-    for way in WAYS:
-        if answer.get(way):
-            problems.append(f"{way}: {answer[way]}")
-            continue
-        with open(f"{folder_data}.{way}", "rb") as f:
-            data = f.read()
-        at, buffers = 0, [(n, a) for n, a in case.arguments.items() if isinstance(a, Buffer)]
-        for (name, a), reference in zip(buffers, theirs):
-            size = a.values.nbytes
-            d = difference(case, name, reference, data[at:at + size])
-            at += size
-            if d:
-                problems.append(f"{way}: {d}")
-                break
-    return problems
-
-
 def check(opt):
     cases = []
     written = {c.name: c for c in tile_kernels.CASES}
@@ -193,11 +118,7 @@ def check(opt):
             if not problems:
                 continue
             failed += 1
-            print(f"{case.name}:")
-            for p in problems:
-                print("  " + p.strip().replace("\n", "\n  "))
-            if failed <= 5:
-                print("  " + case.source[len(tile_cases.HEAD):].rstrip().replace("\n", "\n  "))
+            report(case, problems, failed <= 5)
     print(f"{len(cases) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
@@ -230,4 +151,5 @@ if __name__ == "__main__":
         sys.path.insert(0, HERE)
         import tile_cases, tile_kernels
         from tile_cases import Buffer
+        from tile_run import compare, job, report, run_ours
     sys.exit(main())

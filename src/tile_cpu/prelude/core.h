@@ -103,7 +103,7 @@ INLINE f32 min_(f32 a, f32 b) { return a < b ? a : b != b ? a : b; }
 INLINE f32 max_(f32 a, f32 b) { return a > b ? a : b != b ? a : b; }
 INLINE f64 min_(f64 a, f64 b) { return a < b ? a : b != b ? a : b; }
 INLINE f64 max_(f64 a, f64 b) { return a > b ? a : b != b ? a : b; }
-// acc and x to acc; a NaN in x is left out.
+// The larger, the smaller one of acc, which is no NaN, and x; a NaN in x is left out.
 #if L == 16 && !defined(__clang__)
 INLINE vf32 most(vf32 acc, vf32 x) { return __builtin_ia32_maxps512_mask(x, acc, vf32{}, (u16)-1, 4); }
 INLINE vf32 least(vf32 acc, vf32 x) { return __builtin_ia32_minps512_mask(x, acc, vf32{}, (u16)-1, 4); }
@@ -125,13 +125,33 @@ INLINE vf32 within(vf32 x, f32 lo, f32 hi) {
   return x < lo ? all(lo) : x > hi ? all(hi) : x;
 #endif
 }
+INLINE vf64 most(vf64 acc, vf64 x) { return x > acc ? x : acc; }
+INLINE vf64 least(vf64 acc, vf64 x) { return x < acc ? x : acc; }
+// The largest and the smallest so far of what is no NaN. Both are kept, since only together they tell whether there was
+// anything: NaN are ignored, but NaN alone give NaN.
 template <class V>
-INLINE V most(V acc, V x) {
-  return max_(x, acc);
+struct Extremes {
+  V high, low;
+};
+template <class V>
+INLINE Extremes<V> extremes() {
+  return {V{} - __builtin_inff(), V{} + __builtin_inff()};
 }
 template <class V>
-INLINE V least(V acc, V x) {
-  return min_(x, acc);
+INLINE Extremes<V> take(Extremes<V> e, V x) {
+  return {most(e.high, x), least(e.low, x)};
+}
+template <class V>
+INLINE Extremes<V> take(Extremes<V> e, Extremes<V> f) {
+  return {most(e.high, f.high), least(e.low, f.low)};
+}
+template <class V>
+INLINE V highest(Extremes<V> e) {
+  return e.high >= e.low ? e.high : V{} + __builtin_nanf("");
+}
+template <class V>
+INLINE V lowest(Extremes<V> e) {
+  return e.high >= e.low ? e.low : V{} + __builtin_nanf("");
 }
 #define MINMAX_NAN(T)                                               \
   INLINE T min_nan(T a, T b) { return a < b ? a : a != a ? a : b; } \

@@ -9,7 +9,7 @@ INLINE void dot(const f32* a, i64 as, const f32* b, i64 bs, f32* c) {
       for (int j = 0; j < N; j += W * L) {
         vf32 s[R][W];
         EACH(r, R) EACH(w, W) s[r][w] = ld<F32, true>(c + (i + r) * N + j + w * L, L);
-        for (int k = 0; k < K; ++k) {
+        _Pragma("GCC unroll 4") for (int k = 0; k < K; ++k) {
           vf32 x[W];
           EACH(w, W) x[w] = ld<F32, true>(b + k * bs + j + w * L, L);
           EACH(r, R) {

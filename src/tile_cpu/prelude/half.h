@@ -55,9 +55,28 @@ INLINE f32 odd_(f64 x) {
   if ((f64)y == x || x != x) return y;
   return real((bits(y) - (i32)(abs_((f64)y) > abs_(x))) | 1);
 }
+// Integers too; beyond 2^53 the bits that an f64 does not have go into the last that it has.
+INLINE f32 odd_(i32 x) { return odd_((f64)x); }
+INLINE f32 odd_(u32 x) { return odd_((f64)x); }
+INLINE f32 odd_(i64 x) {
+  return odd_((f64)(x >> 53 == 0 || x >> 53 == -1 ? x : x >> 11 << 11 | (i64)((x & 0x7ff) != 0) << 11));
+}
+INLINE f32 odd_(u64 x) { return odd_((f64)(x >> 53 == 0 ? x : x >> 11 << 11 | (u64)((x & 0x7ff) != 0) << 11)); }
 INLINE vf32 odd_(vf64 x) {
   const vf32 y = TO(vf32, x);
   const vf64 back = TO(vf64, y);
   const vi32 same = TO(vi32, (back == x) | (x != x)), above = TO(vi32, abs_(back) > abs_(x));
   return pick(same, y, real((bits(y) + above) | 1));
+}
+INLINE vf32 odd_(vi32 x) { return odd_(TO(vf64, x)); }
+INLINE vf32 odd_(vu32 x) { return odd_(TO(vf64, x)); }
+INLINE vf32 odd_(vi64 x) {
+  vf32 r;
+  LANES(r, odd_(x[l]));
+  return r;
+}
+INLINE vf32 odd_(vu64 x) {
+  vf32 r;
+  LANES(r, odd_(x[l]));
+  return r;
 }

@@ -1,0 +1,119 @@
+// Loads of matrices whose memory is contiguous along another dimension than the nest's vector loop: such a tile is
+// turned into an array first, a block of L x L at a time, in registers. So every line of memory is read once and whole,
+// and the nest reads the array along its own direction.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tile_cpu/ctypes.h"
+#include "tile_cpu/emitter.h"
+
+namespace passnet::tile_cpu {
+
+namespace {
+
+constexpr std::int32_t kBlock = 16;  // the largest L
+
+constexpr Index kElements = {0, 1, kFixed, kFixed, kFixed, kFixed};  // of a matrix
+constexpr Index kFirst = {kFixed, kFixed, kFixed, kFixed, kFixed, kFixed};
+static_assert(kElements.size() == tile::kRankLimit);
+
+}  // namespace
+
+// How to turn the load's tile; nullopt: memory is not the other way round, or the mask is more than bounds.
+std::optional<Emitter::Turn> Emitter::turn_of(const Op& load) {
+  const ValueId v = load.result();
+  const Type& t = type(v);
+  if (checked_ || t.shape.rank != 2 || t.shape[0] < kBlock || t.shape[1] < kBlock || t.elem == Elem::i1 ||
+      home(v).kind != Home::Kind::nowhere)
+    return std::nullopt;
+  const int outside = vector_loop_;
+  const auto along = [&](int d, auto&& f) {
+    vector_loop_ = d;
+    steps_.clear();
+    auto out = f();
+    steps_.clear();
+    vector_loop_ = outside;
+    return out;
+  };
+  const Address a = address(load.operands[0], kElements, Mode::zero);
+  const auto steps = std::array{along(0, [&] { return step_of(a); }), along(1, [&] { return step_of(a); })};
+  if (steps[0] != 1 && steps[1] != 1) return std::nullopt;
+  Turn out;
+  out.contiguous = steps[0] == 1 ? 0 : 1;
+  const auto row = steps[1 - out.contiguous];
+  if (!row || *row < kBlock) return std::nullopt;
+  out.row = *row;
+  std::vector<At> mask;
+  if (load.operands.size() > 1) conjuncts(load.operands[1], kElements, mask);
+  for (const At& c : mask) {
+    bool bound = false;
+    for (const int d : {0, 1})
+      if (along(1 - d, [&] { return step_of(c.value, c.index); }) == 0)
+        if (const auto b = along(d, [&] { return bound_of(c); })) {
+          out.bounds[d].push_back(*b);
+          bound = true;
+        }
+    if (!bound) return std::nullopt;
+  }
+  if (load.operands.size() > 2)
+    for (const int d : {0, 1})
+      if (along(d, [&] { return step_of(load.operands[2], kElements); }) != 0) return std::nullopt;
+  return out;
+}
+
+// Before each nest: what it would load across its vector loop.
+void Emitter::turn_loads(std::vector<Group>& groups) {
+  std::set<const Op*> turned;  // or kept in an array anyway
+  for (const Group& g : groups)
+    for (const Root& root : g.roots)
+      if (root.publish) turned.insert(def(root.value));
+  for (std::size_t g = 1; g < groups.size(); ++g) {
+    Group turns;
+    for (const Root& root : groups[g].roots) {
+      if (root.kind == Root::Kind::call) continue;
+      for (const At& at : root.evaluated) {
+        const Op* op = def(at.value);
+        if (op == nullptr || op->code != Code::load || !type(at.value).is_tile() || turned.contains(op)) continue;
+        const auto turn = turn_of(*op);
+        if (!turn || at.index[1 - turn->contiguous] != groups[g].vector) continue;
+        turned.insert(op);
+        Root r;
+        r.kind = Root::Kind::call;
+        r.op = op;
+        turns.roots.push_back(std::move(r));
+      }
+    }
+    if (turns.roots.empty()) continue;
+    groups.insert(groups.begin() + static_cast<std::ptrdiff_t>(g), std::move(turns));
+    ++g;
+  }
+}
+
+void Emitter::emit_turn(const Op& load) {
+  const Turn turn = *turn_of(load);
+  const ValueId v = load.result();
+  const Elem elem = type(v).elem;
+  const Shape& shape = type(v).shape;
+  const int array = new_array(v);
+  arrays_[static_cast<std::size_t>(array)].turned = turn.contiguous == 1;
+  open();
+  const Address at = address(load.operands[0], kFirst, Mode::zero);
+  std::string count[2];
+  for (const std::size_t d : {0, 1}) {
+    count[d] = std::to_string(shape[d]);
+    for (const Bound& b : turn.bounds[d])
+      count[d] = fmt::format("clamp_i64((i64){} - (i64){}{}, 0, {})", eval(b.limit, kFirst, Mode::zero).text,
+                             eval(b.below, kFirst, Mode::zero).text, b.inclusive ? " + 1" : "", count[d]);
+  }
+  const std::string other = load.operands.size() > 2 ? eval(load.operands[2], kFirst, Mode::zero).text : "0";
+  const std::size_t column = turn.contiguous, row = 1 - turn.contiguous;
+  code(fmt::format("turn<{}, {}, {}>({} + ({}), {}, {}, {}, {}, {}, {});", access_name(elem), shape[row], shape[column],
+                   at.base, sum_terms(at, Mode::zero).text, turn.row, count[row], count[column], other,
+                   arrays_[static_cast<std::size_t>(array)].name, program_step(load.operands[0]).value_or(0)));
+  close("{");
+  home(v) = {Home::Kind::array, {}, 0, array};
+  turns_ = true;
+}
+
+}  // namespace passnet::tile_cpu
