@@ -4,10 +4,10 @@
 
 #include <chrono>
 #include <exception>
+#include <fstream>
 #include <mutex>
 #include <thread>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "bench/turn.h"
 
@@ -75,7 +75,9 @@ class Runner {
     record.candidate = candidate_from_text(job.candidate).take().name;
     record.attempt = job.attempt;
     record.baseline = job.options.baseline;
+    const std::string torch_version = record.conditions.torch_version;  // the worker's to know
     record.conditions = job.conditions;
+    record.conditions.torch_version = torch_version;
     record.finished =
         std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
     const std::lock_guard hold(mutex_);
@@ -94,11 +96,10 @@ class Runner {
 };
 
 std::string cpu_name() {
-  const auto text = file_read("/proc/cpuinfo", std::size_t{16} << 20);
-  if (!text) return "unknown";
-  for (const std::string_view line : text_split(*text, '\n'))
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
     if (line.starts_with("model name") || line.starts_with("CPU part"))
-      return std::string(text_trim(line.substr(std::min(line.size(), line.find(':') + 1))));
+      return std::string(text_trim(std::string_view(line).substr(std::min(line.size(), line.find(':') + 1))));
   return "unknown";
 }
 

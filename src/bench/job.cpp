@@ -74,7 +74,8 @@ Record failed(Status status, Error error) {
   return r;
 }
 
-void answer(guard::Channel& channel, const Record& record, bool worth_timing, double trial_seconds) {
+void answer(guard::Channel& channel, Record record, bool worth_timing, double trial_seconds) {
+  record.conditions.torch_version = (*engine_load().take()).torch_version();
   const json message = {{"record", to_json(record)}, {"worth_timing", worth_timing}, {"trial_seconds", trial_seconds}};
   channel.send(message.dump(-1, ' ', false, json::error_handler_t::replace));
 }
@@ -151,6 +152,10 @@ bool JobRun::receive(std::string_view stage, const Cancelled& cancelled) {
       record_.seconds = seconds_;
       record_.overhead_seconds = seconds_ - answer.value("trial_seconds", 0.0);
       break;
+    }
+    if (message.error().code == Code::internal) {
+      died(stage, Status::crash, message.error().message);
+      return false;
     }
     if (message.error().code != Code::limit) {
       const guard::Death death = worker_->kill();
