@@ -39,7 +39,6 @@ std::optional<std::int64_t> Emitter::compute_step(ValueId v, const Index& index)
   const Op* op = def(v);
   if (op == nullptr) return std::nullopt;
   const auto operand = [&](std::size_t i) { return step_of(op->operands[i], index); };
-  std::optional<std::int64_t> step;
   switch (op->code) {
     case Code::constant:
     case Code::splat: return 0;
