@@ -36,6 +36,17 @@ std::string text_join(std::span<const std::string> parts, std::string_view separ
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+std::string text_printable(std::string_view text) {
+  std::string out(text);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto c = static_cast<unsigned char>(out[i]);
+    // The second range of control characters is C2 80..9F in UTF-8.
+    const bool second = c >= 0x80 && c < 0xa0 && (i == 0 || static_cast<unsigned char>(text[i - 1]) == 0xc2);
+    if (c < ' ' || c == 0x7f || second) out[i] = '.';
+  }
+  return out;
+}
+
 std::string python_float(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";

@@ -108,8 +108,6 @@ int tolerated_from(Interpretation interpretation, Status error) {
 Score score(std::span<const ScoreRow> graphs, const ScoreOptions& options) {
   Score out;
   out.last_t = row_of(options.interpretation).last_t;
-  out.s.fill(0);
-  out.es.fill(0);
   const auto n = static_cast<double>(graphs.size());
   for (int t = kTightest; t <= out.last_t; ++t) {
     double s = 0, es = 0;

@@ -51,9 +51,9 @@ struct ScoreOptions {
 };
 
 struct Score {
-  int last_t = 4;                    // the range of t is kTightest..last_t
-  std::array<double, kSteps> s, es;  // by step_of(t), up to last_t
-  std::optional<double> as;          // in the default interpretation
+  int last_t = 4;                              // the range of t is kTightest..last_t
+  std::array<double, kSteps> s = {}, es = {};  // by step_of(t), up to last_t
+  std::optional<double> as;                    // in the default interpretation
 };
 
 // Of one task's graphs; at least one.

@@ -55,7 +55,7 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i)
       line += i + 1 < row.size() ? fmt::format("{:<{}}  ", row[i], widths[i]) : row[i];
-    fmt::print("{}\n", line);
+    fmt::print("{}\n", text_printable(line));
   }
 }
 
@@ -179,14 +179,16 @@ Compared compare(const CandidateResults& before, const CandidateResults& after) 
 void print_compared(const CandidateResults& before, const CandidateResults& after, const Compared& c, bool all) {
   constexpr std::size_t kShown = 5;
   const double a = *score_card(before.tasks()).score.as, b = *score_card(after.tasks()).score.as;
-  fmt::print("{}{}: AS {:.4f} -> {:.4f}, {:+.2f} %\n", before.candidate,
-             before.candidate == after.candidate ? "" : " -> " + after.candidate, a, b, (b / a - 1) * 100);
+  fmt::print("{}{}: AS {:.4f} -> {:.4f}, {:+.2f} %\n", text_printable(before.candidate),
+             before.candidate == after.candidate ? "" : " -> " + text_printable(after.candidate), a, b,
+             (b / a - 1) * 100);
   fmt::print("  graphs timed in both: {} within the noise, {} faster, {} slower\n", c.same, c.faster, c.slower);
   if (c.only_before + c.only_after > 0)
     fmt::print("  graphs only in the first: {}, only in the second: {}\n", c.only_before, c.only_after);
   if (!c.changed.empty()) fmt::print("  status changed: {}\n", c.changed.size());
   for (std::size_t i = 0; i < c.changed.size() && (all || i < 4 * kShown); ++i)
-    fmt::print("    {} {}: {} -> {}\n", c.changed[i][0], c.changed[i][1], c.changed[i][2], c.changed[i][3]);
+    fmt::print("    {} {}: {} -> {}\n", text_printable(c.changed[i][0]), text_printable(c.changed[i][1]),
+               c.changed[i][2], c.changed[i][3]);
   if (!all && c.changed.size() > 4 * kShown) fmt::print("    ... (--all shows the rest)\n");
   fmt::print("  tasks, the best first (~: within the noise):\n");
   const bool shorten = !all && c.tasks.size() > 2 * kShown;
@@ -194,7 +196,8 @@ void print_compared(const CandidateResults& before, const CandidateResults& afte
     if (shorten && i == kShown) fmt::print("    ... ({} more; --all shows them)\n", c.tasks.size() - 2 * kShown);
     if (shorten && i >= kShown && i + kShown < c.tasks.size()) continue;
     const TaskComparison& t = c.tasks[i];
-    fmt::print("    {:.3f}{} {:.4f} -> {:.4f}  {}\n", t.ratio(), t.noise ? '~' : ' ', t.before, t.after, t.task);
+    fmt::print("    {:.3f}{} {:.4f} -> {:.4f}  {}\n", t.ratio(), t.noise ? '~' : ' ', t.before, t.after,
+               text_printable(t.task));
   }
 }
 

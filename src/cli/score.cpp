@@ -37,7 +37,7 @@ ordered_json json_of(const CandidateResults& results, const ScoreCard& card) {
 std::string counted(std::size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
 
 void print_one(const CandidateResults& results, const ScoreCard& card) {
-  fmt::print("{}: {}, {}\n\n", results.candidate, counted(results.tasks().size(), "task"),
+  fmt::print("{}: {}, {}\n\n", text_printable(results.candidate), counted(results.tasks().size(), "task"),
              counted(card.graphs, "graph"));
   if (card.score.as) fmt::print("AS        {:.4f}\n", *card.score.as);
   for (std::size_t i = 0; i < kFastThan.size(); ++i) fmt::print("fast_{:<5}{:.4f}\n", kFastThan[i], card.fast[i]);
@@ -57,7 +57,7 @@ void print_many(const std::vector<const CandidateResults*>& results, const std::
     fmt::print("\n");
   };
   for (const CandidateResults* r : results) widths.push_back(std::max<std::size_t>(r->candidate.size(), 8));
-  line("", [&](std::size_t i) { return results[i]->candidate; });
+  line("", [&](std::size_t i) { return text_printable(results[i]->candidate); });
   const auto figure = [](double v) { return fmt::format("{:.4f}", v); };
   if (cards[0].score.as) line("AS", [&](std::size_t i) { return figure(*cards[i].score.as); });
   for (std::size_t k = 0; k < kFastThan.size(); ++k)

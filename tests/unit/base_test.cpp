@@ -55,6 +55,14 @@ TEST(PythonFloat, IsPythonsRepr) {
   for (const auto& row : rows) EXPECT_EQ(python_float(row.value), row.repr);
 }
 
+TEST(TextPrintable, HasNoControlCharacters) {
+  EXPECT_EQ(text_printable("a b"), "a b");
+  EXPECT_EQ(text_printable("\x1b[2J\n\x7f"), ".[2J..");
+  EXPECT_EQ(text_printable("\xc3\xa9 \xc2\x9b"), "\xc3\xa9 \xc2.");
+  EXPECT_EQ(text_printable("\x9b"), ".");
+  EXPECT_EQ(text_printable("\xe2\x80\x93"), "\xe2\x80\x93");
+}
+
 TEST(PythonString, IsPythonsRepr) {
   const struct {
     std::string_view text;

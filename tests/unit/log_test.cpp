@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+#include "bench/results.h"
 #include "random_record.h"
 
 namespace passnet {
@@ -24,6 +26,33 @@ TEST(Log, WrittenAndReadIsTheRecordsRow) {
       RC_LOG() << text;
       RC_ASSERT(samples[i].row == want);
     }
+  }));
+}
+
+// A run of several tasks and the log written from it have one score.
+TEST(Log, OfARunHasTheRunsScore) {
+  EXPECT_TRUE(rc::check("log of a run", [] {
+    const std::string path = testing::TempDir() + "/passnet_log_test.log";
+    std::vector<Record> records;
+    std::string text;
+    const int n = *rc::gen::inRange(1, 12);
+    for (int i = 0; i < n; ++i) {
+      Record& r = records.emplace_back(random_record());
+      r.task = "task " + std::to_string(*rc::gen::inRange(0, 4));
+      r.graph = std::to_string(i);
+      r.candidate = "c";
+      text += log_text(r);
+    }
+    RC_ASSERT(static_cast<bool>(file_write(path, text)));
+    const ScoreOptions options = random_options();
+    const auto read = results_read(path);
+    RC_ASSERT(static_cast<bool>(read));
+    const ScoreCard of_log = score_card(read->candidates.at(0).tasks(), options);
+    const ScoreCard of_run = score_card(results_of(records).candidates.at(0).tasks(), options);
+    RC_ASSERT(of_log.score.s == of_run.score.s);
+    RC_ASSERT(of_log.score.es == of_run.score.es);
+    RC_ASSERT(of_log.score.as == of_run.score.as);
+    RC_ASSERT(of_log.fast == of_run.fast);
   }));
 }
 
