@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <chrono>
 #include <cstring>
 
 #include "bench/draws.h"
@@ -101,7 +101,18 @@ class Evaluator::Impl {
     RunValue expected;
   };
 
-  void stage(std::string_view name) { options_.stage(name); }
+  void stage(std::string_view name) {
+    options_.stage(name);
+    end_stage();
+    stage_ = name;
+  }
+  void end_stage() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!stage_.empty())
+      out_.stages.push_back({std::move(stage_), std::chrono::duration<double>(now - stage_begin_).count()});
+    stage_.clear();
+    stage_begin_ = now;
+  }
 
   template <class F>
   void staged(F&& body) {
@@ -114,6 +125,7 @@ class Evaluator::Impl {
     } catch (const std::bad_alloc&) {
       give_up({Code::limit, {path_, 0, 0, {}}, "out of memory", {}});
     }
+    end_stage();
   }
 
   template <class T>
@@ -362,7 +374,8 @@ class Evaluator::Impl {
     merge(out_.comparison, comparison);
   }
 
-  std::string path_;
+  std::string path_, stage_;
+  std::chrono::steady_clock::time_point stage_begin_;
   const Candidate candidate_;
   std::string passes_path_;
   Engine& engine_;
@@ -393,6 +406,7 @@ Record make_record(const Evaluation& e) {
   r.errors = e.errors;
   r.notes = e.notes;
   r.matches = e.matches;
+  r.stages = e.stages;
   for (const KernelReport& k : e.kernels)
     r.kernels.push_back({k.name, k.constexprs, {k.grid[0], k.grid[1], k.grid[2]}});
   if (e.compared) {

@@ -39,6 +39,7 @@ struct Evaluation {
   std::vector<KernelReport> kernels;
   std::vector<Error> errors;       // the first decides the status
   std::vector<std::string> notes;  // facts for people
+  std::vector<StageTime> stages;   // where the time went
   bool timed = false;
   Timing timing;
 };

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "ops/table.h"
+#include "ops/lower.h"
 
 namespace passnet {
 
@@ -107,7 +107,23 @@ void serve(guard::Channel& channel, const json& request) {
 
 void job_load() {
   Engine& engine = *engine_load().take();
-  engine.set_threads(1);
+  engine.set_threads(1);  // nothing runs in parallel before the fork
+  // A small graph run once: the operator table is read and torch's first-call work is done before workers are forked.
+  GraphSources sources;
+  sources.path = "warm-up";
+  sources.model =
+      "import torch\nclass GraphModule(torch.nn.Module):\n  def forward(self, x, y):\n"
+      "    a = torch.nn.functional.relu(x)\n    b = a + y\n    return (b.reshape(-1), b.softmax(-1), b.sum(0))\n";
+  sources.input_meta = R"(
+class Program_weight_tensor_meta_x:
+  name = "x"; shape = [2, 3]; dtype = "torch.float32"; device = "cpu"; mean = 0.0; std = 1.0; data = None
+class Program_weight_tensor_meta_y:
+  name = "y"; shape = [2, 3]; dtype = "torch.float32"; device = "cpu"; mean = 0.0; std = 1.0; data = None
+)";
+  const GraphFolder graph = read_graph_sources(std::move(sources)).take();
+  const Program program = lower_graph(graph.graph).take();
+  const std::vector<TensorRef> inputs = engine.replay(graph, 1, DeviceType::cpu).take();
+  engine.prepare(program, graph.graph, DeviceType::cpu).take()->run(inputs).take();
 }
 
 void job_serve(guard::Channel& channel) {

@@ -216,6 +216,10 @@ void read(const json& o, KernelRecord& out) {
   read(o, "constexprs", out.constexprs);
   read(o, "grid", out.grid);
 }
+void read(const json& o, StageTime& out) {
+  read(o, "name", out.name);
+  read(o, "seconds", out.seconds);
+}
 void read(const json& o, Error& out) {
   std::string code;
   read(o, "code", code);
@@ -269,6 +273,7 @@ Record read_record(const json& o) {
   read(o, "finished", r.finished);
   read(o, "seconds", r.seconds);
   read(o, "overhead_seconds", r.overhead_seconds);
+  read_list(o, "stages", r.stages);
   read(o, "conditions", r.conditions);
   return r;
 }
@@ -311,6 +316,7 @@ nlohmann::ordered_json to_json(const Record& r) {
   out["finished"] = r.finished;
   out["seconds"] = number(r.seconds);
   out["overhead_seconds"] = number(r.overhead_seconds);
+  for (const StageTime& stage : r.stages) out["stages"].push_back({{"name", stage.name}, {"seconds", stage.seconds}});
   out["conditions"] = json_of(r.conditions);
   return out;
 }

@@ -47,6 +47,11 @@ struct Conditions {
   double budget_s = 2;
 };
 
+struct StageTime {
+  std::string name;
+  double seconds = 0;
+};
+
 struct Record {
   // Who: unique together.
   std::string task;       // the sample folder's name; the graph's own path where there is no sample
@@ -71,6 +76,7 @@ struct Record {
   std::int64_t finished = 0;    // when: seconds since 1970
   double seconds = 0;           // the whole evaluation
   double overhead_seconds = 0;  // of these, all but warm-ups and trials
+  std::vector<StageTime> stages;  // of the evaluation, in their order
   Conditions conditions;
 };
 

@@ -16,7 +16,7 @@ namespace passnet::guard {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kChunk = std::size_t{1} << 20;  // memory is taken as bytes arrive, not as a header promises
+constexpr std::size_t kChunk = std::size_t{64} << 10;
 
 Error gone() { return {Code::io, {}, "the other side of the channel is gone", {}}; }
 
@@ -37,16 +37,17 @@ bool write_all(int fd, const char* data, std::size_t size) {
   return true;
 }
 
-void read_all(int fd, char* data, std::size_t size, Clock::time_point deadline) {
-  while (size > 0) {
-    const ssize_t n = ::recv(fd, data, size, MSG_DONTWAIT);
-    if (n > 0) {
-      data += n;
-      size -= static_cast<std::size_t>(n);
-      continue;
-    }
-    if (n < 0 && errno == EINTR) continue;
-    if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) fail(gone());
+// Adds what has come to `buffer`, waiting for something. Memory is taken as bytes arrive, not as a header promises.
+void read_some(int fd, std::string& buffer, Clock::time_point deadline) {
+  while (true) {
+    const std::size_t before = buffer.size();
+    buffer.resize(before + kChunk);
+    const ssize_t n = ::recv(fd, buffer.data() + before, kChunk, MSG_DONTWAIT);
+    const int error = errno;
+    buffer.resize(before + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    if (n > 0) return;
+    if (n < 0 && error == EINTR) continue;
+    if (n == 0 || (error != EAGAIN && error != EWOULDBLOCK)) fail(gone());
     const int left = milliseconds_left(deadline);
     if (left == 0) fail(Code::limit, "nothing came over the channel in time");
     pollfd p{fd, POLLIN, 0};
@@ -54,19 +55,17 @@ void read_all(int fd, char* data, std::size_t size, Clock::time_point deadline) 
   }
 }
 
-Frame read_frame(int fd, Clock::time_point deadline) {
+// What came before the deadline of a frame that is not whole stays in `buffer` for the next try.
+Frame read_frame(int fd, std::string& buffer, Clock::time_point deadline) {
   FrameHeader header;
-  char bytes[sizeof header];
-  read_all(fd, bytes, sizeof bytes, deadline);
-  std::memcpy(&header, bytes, sizeof header);
+  while (buffer.size() < sizeof header) read_some(fd, buffer, deadline);
+  std::memcpy(&header, buffer.data(), sizeof header);
   if (const std::string_view wrong = frame_valid(header); !wrong.empty())
     fail(Code::integrity, fmt::format("{} on the channel", wrong));
-  Frame out{header.kind, {}};
-  while (out.body.size() < header.length) {
-    const std::size_t at = out.body.size(), next = std::min<std::uint64_t>(kChunk, header.length - at);
-    out.body.resize(at + next);
-    read_all(fd, out.body.data() + at, next, deadline);
-  }
+  const std::size_t whole = sizeof header + header.length;
+  while (buffer.size() < whole) read_some(fd, buffer, deadline);
+  Frame out{header.kind, buffer.substr(sizeof header, header.length)};
+  buffer.erase(0, whole);
   return out;
 }
 
@@ -88,8 +87,9 @@ bool ChannelFrames::send(Channel& channel, FrameKind kind, std::string_view body
 
 Result<Frame> ChannelFrames::receive(Channel& channel, double seconds) {
   const auto wait = std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e9));
-  auto out = guarded(
-      [&] { return read_frame(channel.fd_, Clock::now() + std::chrono::duration_cast<Clock::duration>(wait)); });
+  auto out = guarded([&] {
+    return read_frame(channel.fd_, channel.partial_, Clock::now() + std::chrono::duration_cast<Clock::duration>(wait));
+  });
   channel.gone_ |= !out && out.error().code == Code::io;
   return out;
 }

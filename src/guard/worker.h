@@ -45,6 +45,7 @@ class Channel {
   friend struct ChannelFrames;
   int fd_;
   std::string stage_;
+  std::string partial_;  // of a frame that is not whole yet
   bool gone_ = false;
 };
 
