@@ -198,6 +198,70 @@ Operand Lowering::b_flip(Call& c) {
 
 // ---- matrix products
 
+// The number of each element along the axis.
+ValueId Lowering::positions(const Shape& shape, int axis, Elem elem) {
+  Op op;
+  op.code = Code::arange;
+  ValueId v = emit(std::move(op), {Elem::i32, false, {shape[static_cast<std::size_t>(axis)]}});
+  for (int d = 0; d < shape.rank; ++d)
+    if (d != axis) v = expand_dims(v, d);
+  return broadcast_to(cast(v, elem), shape);
+}
+
+// Of all elements along the axis the one whose number the index is: no bit of the others counts.
+Operand Lowering::b_gather(Call& c) {
+  const ValueId x = tensor_arg(c, 0), index = tensor_arg(c, 1);
+  const Type from = type(x), at = type(index);
+  const int rank = from.shape.rank;
+  if (!from.is_tile() || from.pointer || at.pointer || is_float(at.elem) || at.elem == Elem::i1)
+    refuse(fmt::format("{} of {} at {}", c.name, triton_type(from), triton_type(at)),
+           "a tile of numbers, and one of integers");
+  const int axis = axis_of(integer_arg(c, 2, "axis"), rank, c.name);
+  bool fits = at.shape.rank == rank && rank < kRankLimit;
+  for (int d = 0; fits && d < rank; ++d)
+    fits = d == axis || at.shape[static_cast<std::size_t>(d)] == from.shape[static_cast<std::size_t>(d)];
+  if (!fits)
+    refuse(fmt::format("{} of {} at {}", c.name, triton_type(from), triton_type(at)),
+           "the index has the same sizes but along the axis");
+  Shape wide;
+  for (int d = 0; d < rank; ++d) {
+    wide.push(at.shape[static_cast<std::size_t>(d)]);
+    if (d == axis) wide.push(from.shape[static_cast<std::size_t>(d)]);
+  }
+  const int width = elem_row(from.elem).bits;
+  const Elem bits = !is_float(from.elem) ? from.elem : width == 16 ? Elem::i16 : width == 32 ? Elem::i32 : Elem::i64;
+  const Elem number = elem_row(at.elem).bits == 64 ? at.elem : Elem::i64;
+  const ValueId all = broadcast_to(expand_dims(is_float(from.elem) ? bitcast(x, bits) : x, axis), wide);
+  const ValueId wanted = broadcast_to(expand_dims(cast(index, number), axis + 1), wide);
+  const ValueId here = emit_compare(Code::eq, wanted, positions(wide, axis + 1, number));
+  const ValueId none = constant(ConstValue::of(std::int64_t{0}), bits, wide);
+  const ValueId out = reduce(select(here, all, none), axis + 1, Combine::bit_or, false);
+  return Operand::tensor(is_float(from.elem) ? bitcast(out, from.elem) : out);
+}
+
+// How often each number from 0 on is there.
+Operand Lowering::b_histogram(Call& c) {
+  const ValueId x = tensor_arg(c, 0);
+  const Type from = type(x);
+  if (from.shape.rank != 1 || from.pointer || is_float(from.elem) || from.elem == Elem::i1)
+    refuse(fmt::format("{} of {}", c.name, triton_type(from)), "a tile of integers in one dimension");
+  const std::int64_t bins = integer_arg(c, 1, "num_bins");
+  if (bins < 1 || bins > kElementLimit || (bins & (bins - 1)) != 0)
+    refuse(fmt::format("{} with {} bins, which is no power of two", c.name, bins));
+  const Shape wide = {from.shape[0], static_cast<std::int32_t>(bins)};
+  const Elem number = elem_row(from.elem).bits == 64 ? from.elem : Elem::i64;
+  const ValueId values = broadcast_to(expand_dims(cast(x, number), 1), wide);
+  ValueId here = emit_compare(Code::eq, values, positions(wide, 1, number));
+  if (!c[2].is_none()) {
+    const ValueId mask = tensor_arg(c, 2);
+    if (type(mask) != Type{Elem::i1, false, from.shape})
+      refuse(fmt::format("the mask of {} is {}, not {}", c.name, triton_type(type(mask)),
+                         triton_type({Elem::i1, false, from.shape})));
+    here = emit2(Code::bit_and, here, broadcast_to(expand_dims(mask, 1), wide));
+  }
+  return Operand::tensor(reduce(cast(here, Elem::i32), 0, Combine::sum, false));
+}
+
 ValueId Lowering::dot(ValueId a, ValueId b, ValueId acc, Elem elem, Precision precision) {
   const Elem wide = elem == Elem::f16 ? Elem::f32 : elem;
   const Shape x = type(a).shape, y = type(b).shape;

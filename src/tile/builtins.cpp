@@ -156,6 +156,8 @@ struct BuiltinTable {
       {"reduce", kTl | kMethod, "input, axis, combine_fn, keep_dims=False", &L::b_reduce, Code::reduce},
       {"associative_scan", kTl | kMethod, "input, axis, combine_fn, reverse=False", &L::b_reduce, Code::scan},
       {"flip", kTl | kMethod, "x, dim=None", &L::b_flip},
+      {"gather", kTl | kMethod, "src, index, axis", &L::b_gather},
+      {"histogram", kTl | kMethod, "input, num_bins, mask=None", &L::b_histogram},
       {"dot", kTl,
        "input, other, acc=None, input_precision=None, allow_tf32=None, max_num_imprecise_acc=None, out_dtype=float32",
        &L::b_dot},
@@ -183,8 +185,6 @@ struct BuiltinTable {
       {"cdiv", kTriton, "x, y", &L::b_triton},
       {"next_power_of_2", kTriton, "n", &L::b_triton},
       // not there yet
-      {"gather", kTl | kMethod, "*args", &L::b_unsupported},
-      {"histogram", kTl | kMethod, "*args", &L::b_unsupported},
       {"sort", kTl, "*args", &L::b_unsupported},
       {"topk", kTl, "*args", &L::b_unsupported},
       {"dot_scaled", kTl, "*args", &L::b_unsupported},
