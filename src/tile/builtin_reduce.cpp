@@ -208,6 +208,16 @@ ValueId Lowering::positions(const Shape& shape, int axis, Elem elem) {
   return broadcast_to(cast(v, elem), shape);
 }
 
+namespace {
+
+// The integer that has a float's bits.
+Elem bits_elem(Elem e) {
+  if (!is_float(e)) return e;
+  return elem_row(e).bits == 16 ? Elem::i16 : elem_row(e).bits == 32 ? Elem::i32 : Elem::i64;
+}
+
+}  // namespace
+
 // Of all elements along the axis the one whose number the index is: no bit of the others counts.
 Operand Lowering::b_gather(Call& c) {
   const ValueId x = tensor_arg(c, 0), index = tensor_arg(c, 1);
@@ -228,8 +238,7 @@ Operand Lowering::b_gather(Call& c) {
     wide.push(at.shape[static_cast<std::size_t>(d)]);
     if (d == axis) wide.push(from.shape[static_cast<std::size_t>(d)]);
   }
-  const int width = elem_row(from.elem).bits;
-  const Elem bits = !is_float(from.elem) ? from.elem : width == 16 ? Elem::i16 : width == 32 ? Elem::i32 : Elem::i64;
+  const Elem bits = bits_elem(from.elem);
   const Elem number = elem_row(at.elem).bits == 64 ? at.elem : Elem::i64;
   const ValueId all = broadcast_to(expand_dims(is_float(from.elem) ? bitcast(x, bits) : x, axis), wide);
   const ValueId wanted = broadcast_to(expand_dims(cast(index, number), axis + 1), wide);
@@ -260,6 +269,46 @@ Operand Lowering::b_histogram(Call& c) {
     here = emit2(Code::bit_and, here, broadcast_to(expand_dims(mask, 1), wide));
   }
   return Operand::tensor(reduce(cast(here, Elem::i32), 0, Combine::sum, false));
+}
+
+// A float's bits as an integer of the same order, -0 below 0 and NaN at the ends; and back, by doing it again.
+ValueId Lowering::ordered_bits(ValueId v) {
+  const ValueId sign = emit2(Code::shr, v, integer_like(elem_row(type(v).elem).bits - 1, v));
+  return emit2(Code::bit_xor, v, emit2(Code::bit_and, sign, integer_like(integer_max(type(v).elem), v)));
+}
+
+// An element's place is how many come before it; then each place takes the element that belongs there.
+Operand Lowering::b_sort(Call& c) {
+  const bool all = c.row.name == "sort";
+  const ValueId x = tensor_arg(c, 0);
+  const Type from = type(x);
+  const int rank = from.shape.rank, last = rank - 1;
+  if (!from.is_tile() || from.pointer || from.elem == Elem::i1 || rank == kRankLimit)
+    refuse(fmt::format("{} of {}", c.name, triton_type(from)), "a tile of numbers");
+  const Operand& dim = c[all ? 1 : 2];
+  if (!dim.is_none() && axis_of(integer_arg(c, all ? 1 : 2, "dim"), rank, c.name) != last)
+    refuse(fmt::format("{} along another than the last dimension", c.name), "exchange them with tl.trans");
+  const bool descending = !all || flag_arg(c, 2, "descending");
+  const std::int32_t n = from.shape[static_cast<std::size_t>(last)];
+  const std::int64_t count = all ? n : integer_arg(c, 1, "k");
+  if (count < 1 || count > n || (count & (count - 1)) != 0)
+    refuse(fmt::format("{} of {} elements with k = {}", c.name, n, count),
+           "a power of two, and no more than there are");
+  const ValueId key = is_float(from.elem) ? ordered_bits(bitcast(x, bits_elem(from.elem))) : x;
+  Shape pairs = from.shape, places = from.shape;
+  pairs.push(n);
+  places.push(static_cast<std::int32_t>(count));
+  const ValueId mine = broadcast_to(expand_dims(key, rank), pairs), other = broadcast_to(expand_dims(key, last), pairs);
+  const ValueId less = emit_compare(descending ? Code::gt : Code::lt, other, mine);
+  const ValueId earlier = emit_compare(Code::lt, positions(pairs, rank, Elem::i32), positions(pairs, last, Elem::i32));
+  const ValueId before = emit2(Code::bit_or, less, emit2(Code::bit_and, emit_compare(Code::eq, other, mine), earlier));
+  const ValueId place = reduce(cast(before, Elem::i32), rank, Combine::sum, false);
+  const ValueId here =
+      emit_compare(Code::eq, broadcast_to(expand_dims(place, rank), places), positions(places, rank, Elem::i32));
+  const ValueId none = constant(ConstValue::of(std::int64_t{0}), type(key).elem, places);
+  const ValueId out =
+      reduce(select(here, broadcast_to(expand_dims(key, rank), places), none), last, Combine::bit_or, false);
+  return Operand::tensor(is_float(from.elem) ? bitcast(ordered_bits(out), from.elem) : out);
 }
 
 ValueId Lowering::dot(ValueId a, ValueId b, ValueId acc, Elem elem, Precision precision) {

@@ -158,6 +158,8 @@ struct BuiltinTable {
       {"flip", kTl | kMethod, "x, dim=None", &L::b_flip},
       {"gather", kTl | kMethod, "src, index, axis", &L::b_gather},
       {"histogram", kTl | kMethod, "input, num_bins, mask=None", &L::b_histogram},
+      {"sort", kTl | kMethod, "x, dim=None, descending=False", &L::b_sort},
+      {"topk", kTl | kMethod, "x, k, dim=None", &L::b_sort},
       {"dot", kTl,
        "input, other, acc=None, input_precision=None, allow_tf32=None, max_num_imprecise_acc=None, out_dtype=float32",
        &L::b_dot},
@@ -185,8 +187,6 @@ struct BuiltinTable {
       {"cdiv", kTriton, "x, y", &L::b_triton},
       {"next_power_of_2", kTriton, "n", &L::b_triton},
       // not there yet
-      {"sort", kTl, "*args", &L::b_unsupported},
-      {"topk", kTl, "*args", &L::b_unsupported},
       {"dot_scaled", kTl, "*args", &L::b_unsupported},
       {"map_elementwise", kTl, "*args", &L::b_unsupported},
       {"inline_asm_elementwise", kTl, "*args", &L::b_unsupported},

@@ -254,6 +254,7 @@ class Lowering {
   Operand b_flip(Call& c);
   Operand b_gather(Call& c);
   Operand b_histogram(Call& c);
+  Operand b_sort(Call& c);
   Operand b_dot(Call& c);
   Operand b_static_assert(Call& c);
   Operand b_device_assert(Call& c);
@@ -279,6 +280,7 @@ class Lowering {
   ValueId reduce(ValueId v, std::optional<int> axis, Combine combine, bool keep_dims);
   ValueId split_half(ValueId v, int which);
   ValueId positions(const Shape& shape, int axis, Elem elem);
+  ValueId ordered_bits(ValueId v);
   ValueId join(ValueId a, ValueId b);
   ValueId dot(ValueId a, ValueId b, ValueId acc, Elem elem, Precision precision);
   std::optional<Combine> combine_of(const Operand& f);
