@@ -263,10 +263,9 @@ Operand Lowering::b_histogram(Call& c) {
   ValueId here = emit_compare(Code::eq, values, positions(wide, 1, number));
   if (!c[2].is_none()) {
     const ValueId mask = tensor_arg(c, 2);
-    if (type(mask) != Type{Elem::i1, false, from.shape})
-      refuse(fmt::format("the mask of {} is {}, not {}", c.name, triton_type(type(mask)),
-                         triton_type({Elem::i1, false, from.shape})));
-    here = emit2(Code::bit_and, here, broadcast_to(expand_dims(mask, 1), wide));
+    if (type(mask).elem != Elem::i1 || type(mask).pointer)
+      refuse(fmt::format("the mask of {} is {}, not int1", c.name, triton_type(type(mask))));
+    here = emit2(Code::bit_and, here, broadcast_to(expand_dims(broadcast_to(mask, from.shape), 1), wide));
   }
   return Operand::tensor(reduce(cast(here, Elem::i32), 0, Combine::sum, false));
 }
@@ -308,7 +307,10 @@ Operand Lowering::b_sort(Call& c) {
   const ValueId none = constant(ConstValue::of(std::int64_t{0}), type(key).elem, places);
   const ValueId out =
       reduce(select(here, broadcast_to(expand_dims(key, rank), places), none), last, Combine::bit_or, false);
-  return Operand::tensor(is_float(from.elem) ? bitcast(ordered_bits(out), from.elem) : out);
+  const ValueId sorted = is_float(from.elem) ? bitcast(ordered_bits(out), from.elem) : out;
+  if (count == n || elem_row(from.elem).bits >= 32) return Operand::tensor(sorted);
+  return Operand::tensor(
+      cast(sorted, is_float(from.elem) ? Elem::f32 : Elem::i32));  // as tl.max does, which Triton uses
 }
 
 ValueId Lowering::dot(ValueId a, ValueId b, ValueId acc, Elem elem, Precision precision) {
