@@ -45,7 +45,7 @@ gpu-check: ## build and compare on a machine with a GPU; the report goes to docs
 	@tools/gpu-check $(CMAKE_OPTIONS) | tee docs/gpu-report.txt
 
 MINUTES ?= 15
-fuzz: setup ## fuzz the parser and the graph reader, MINUTES=15 each, and print the coverage (needs clang)
+fuzz: setup ## fuzz everything that reads text, MINUTES=15 each, and print the coverage (needs clang)
 	@tests/fuzz/run.sh $(MINUTES)
 
 bench: build ## every benchmark, both sides of each claim from one run

@@ -12,7 +12,8 @@ namespace passnet {
 
 namespace {
 
-constexpr std::int64_t kScratchLimit = std::int64_t{256} << 20;  // bytes a thread may need for a kernel's tiles
+// Bytes a thread may need for a kernel's tiles. The checked build keeps every loaded tile, but runs on one thread.
+constexpr std::int64_t kScratchLimit = std::int64_t{256} << 20, kCheckedScratchLimit = 4 * kScratchLimit;
 
 bool overlap(const void* a, std::int64_t a_bytes, const void* b, std::int64_t b_bytes) {
   const auto x = reinterpret_cast<std::uintptr_t>(a), y = reinterpret_cast<std::uintptr_t>(b);
@@ -125,11 +126,12 @@ Result<KernelSource> build_function(tile::Function function, const LaunchPlan& p
   auto emitted = tile_cpu::run_stages(out.function, out.facts, checked, dump);
   if (!emitted) return std::move(emitted.error());
   out.emitted = std::move(*emitted);
-  if (out.emitted.scratch_bytes > kScratchLimit)
+  const std::int64_t limit = checked ? kCheckedScratchLimit : kScratchLimit;
+  if (out.emitted.scratch_bytes > limit)
     return Error{Code::limit,
                  launch.kernel.module == nullptr ? Where{} : launch.kernel.module->where(launch.kernel.function->place),
                  fmt::format("kernel {} needs {} MiB for its tiles; the limit is {}", out.function.name,
-                             out.emitted.scratch_bytes >> 20, kScratchLimit >> 20),
+                             out.emitted.scratch_bytes >> 20, limit >> 20),
                  {"use smaller blocks"}};
   return out;
 }

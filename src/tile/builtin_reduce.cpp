@@ -198,6 +198,121 @@ Operand Lowering::b_flip(Call& c) {
 
 // ---- matrix products
 
+// The number of each element along the axis.
+ValueId Lowering::positions(const Shape& shape, int axis, Elem elem) {
+  Op op;
+  op.code = Code::arange;
+  ValueId v = emit(std::move(op), {Elem::i32, false, {shape[static_cast<std::size_t>(axis)]}});
+  for (int d = 0; d < shape.rank; ++d)
+    if (d != axis) v = expand_dims(v, d);
+  return broadcast_to(cast(v, elem), shape);
+}
+
+namespace {
+
+// The integer that has a float's bits.
+Elem bits_elem(Elem e) {
+  if (!is_float(e)) return e;
+  return elem_row(e).bits == 16 ? Elem::i16 : elem_row(e).bits == 32 ? Elem::i32 : Elem::i64;
+}
+
+}  // namespace
+
+// Of all elements along the axis the one whose number the index is: no bit of the others counts.
+Operand Lowering::b_gather(Call& c) {
+  const ValueId x = tensor_arg(c, 0), index = tensor_arg(c, 1);
+  const Type from = type(x), at = type(index);
+  const int rank = from.shape.rank;
+  if (!from.is_tile() || from.pointer || at.pointer || is_float(at.elem) || at.elem == Elem::i1)
+    refuse(fmt::format("{} of {} at {}", c.name, triton_type(from), triton_type(at)),
+           "a tile of numbers, and one of integers");
+  const int axis = axis_of(integer_arg(c, 2, "axis"), rank, c.name);
+  bool fits = at.shape.rank == rank && rank < kRankLimit;
+  for (int d = 0; fits && d < rank; ++d)
+    fits = d == axis || at.shape[static_cast<std::size_t>(d)] == from.shape[static_cast<std::size_t>(d)];
+  if (!fits)
+    refuse(fmt::format("{} of {} at {}", c.name, triton_type(from), triton_type(at)),
+           "the index has the same sizes but along the axis");
+  Shape wide;
+  for (int d = 0; d < rank; ++d) {
+    wide.push(at.shape[static_cast<std::size_t>(d)]);
+    if (d == axis) wide.push(from.shape[static_cast<std::size_t>(d)]);
+  }
+  const Elem bits = bits_elem(from.elem);
+  const Elem number = elem_row(at.elem).bits == 64 ? at.elem : Elem::i64;
+  const ValueId all = broadcast_to(expand_dims(is_float(from.elem) ? bitcast(x, bits) : x, axis), wide);
+  const ValueId wanted = broadcast_to(expand_dims(cast(index, number), axis + 1), wide);
+  const ValueId here = emit_compare(Code::eq, wanted, positions(wide, axis + 1, number));
+  const ValueId none = constant(ConstValue::of(std::int64_t{0}), bits, wide);
+  const ValueId out = reduce(select(here, all, none), axis + 1, Combine::bit_or, false);
+  return Operand::tensor(is_float(from.elem) ? bitcast(out, from.elem) : out);
+}
+
+// How often each number from 0 on is there.
+Operand Lowering::b_histogram(Call& c) {
+  const ValueId x = tensor_arg(c, 0);
+  const Type from = type(x);
+  if (from.shape.rank != 1 || from.pointer || is_float(from.elem) || from.elem == Elem::i1)
+    refuse(fmt::format("{} of {}", c.name, triton_type(from)), "a tile of integers in one dimension");
+  const std::int64_t bins = integer_arg(c, 1, "num_bins");
+  if (bins < 1 || bins > kElementLimit || (bins & (bins - 1)) != 0)
+    refuse(fmt::format("{} with {} bins, which is no power of two", c.name, bins));
+  const Shape wide = {from.shape[0], static_cast<std::int32_t>(bins)};
+  const Elem number = elem_row(from.elem).bits == 64 ? from.elem : Elem::i64;
+  const ValueId values = broadcast_to(expand_dims(cast(x, number), 1), wide);
+  ValueId here = emit_compare(Code::eq, values, positions(wide, 1, number));
+  if (!c[2].is_none()) {
+    const ValueId mask = tensor_arg(c, 2);
+    if (type(mask).elem != Elem::i1 || type(mask).pointer)
+      refuse(fmt::format("the mask of {} is {}, not int1", c.name, triton_type(type(mask))));
+    here = emit2(Code::bit_and, here, broadcast_to(expand_dims(broadcast_to(mask, from.shape), 1), wide));
+  }
+  return Operand::tensor(reduce(cast(here, Elem::i32), 0, Combine::sum, false));
+}
+
+// A float's bits as an integer of the same order, -0 below 0 and NaN at the ends; and back, by doing it again.
+ValueId Lowering::ordered_bits(ValueId v) {
+  const ValueId sign = emit2(Code::shr, v, integer_like(elem_row(type(v).elem).bits - 1, v));
+  return emit2(Code::bit_xor, v, emit2(Code::bit_and, sign, integer_like(integer_max(type(v).elem), v)));
+}
+
+// An element's place is how many come before it; then each place takes the element that belongs there.
+Operand Lowering::b_sort(Call& c) {
+  const bool all = c.row.name == "sort";
+  const ValueId x = tensor_arg(c, 0);
+  const Type from = type(x);
+  const int rank = from.shape.rank, last = rank - 1;
+  if (!from.is_tile() || from.pointer || from.elem == Elem::i1 || rank == kRankLimit)
+    refuse(fmt::format("{} of {}", c.name, triton_type(from)), "a tile of numbers");
+  const Operand& dim = c[all ? 1 : 2];
+  if (!dim.is_none() && axis_of(integer_arg(c, all ? 1 : 2, "dim"), rank, c.name) != last)
+    refuse(fmt::format("{} along another than the last dimension", c.name), "exchange them with tl.trans");
+  const bool descending = !all || flag_arg(c, 2, "descending");
+  const std::int32_t n = from.shape[static_cast<std::size_t>(last)];
+  const std::int64_t count = all ? n : integer_arg(c, 1, "k");
+  if (count < 1 || count > n || (count & (count - 1)) != 0)
+    refuse(fmt::format("{} of {} elements with k = {}", c.name, n, count),
+           "a power of two, and no more than there are");
+  const ValueId key = is_float(from.elem) ? ordered_bits(bitcast(x, bits_elem(from.elem))) : x;
+  Shape pairs = from.shape, places = from.shape;
+  pairs.push(n);
+  places.push(static_cast<std::int32_t>(count));
+  const ValueId mine = broadcast_to(expand_dims(key, rank), pairs), other = broadcast_to(expand_dims(key, last), pairs);
+  const ValueId less = emit_compare(descending ? Code::gt : Code::lt, other, mine);
+  const ValueId earlier = emit_compare(Code::lt, positions(pairs, rank, Elem::i32), positions(pairs, last, Elem::i32));
+  const ValueId before = emit2(Code::bit_or, less, emit2(Code::bit_and, emit_compare(Code::eq, other, mine), earlier));
+  const ValueId place = reduce(cast(before, Elem::i32), rank, Combine::sum, false);
+  const ValueId here =
+      emit_compare(Code::eq, broadcast_to(expand_dims(place, rank), places), positions(places, rank, Elem::i32));
+  const ValueId none = constant(ConstValue::of(std::int64_t{0}), type(key).elem, places);
+  const ValueId out =
+      reduce(select(here, broadcast_to(expand_dims(key, rank), places), none), last, Combine::bit_or, false);
+  const ValueId sorted = is_float(from.elem) ? bitcast(ordered_bits(out), from.elem) : out;
+  if (count == n || elem_row(from.elem).bits >= 32) return Operand::tensor(sorted);
+  return Operand::tensor(
+      cast(sorted, is_float(from.elem) ? Elem::f32 : Elem::i32));  // as tl.max does, which Triton uses
+}
+
 ValueId Lowering::dot(ValueId a, ValueId b, ValueId acc, Elem elem, Precision precision) {
   const Elem wide = elem == Elem::f16 ? Elem::f32 : elem;
   const Shape x = type(a).shape, y = type(b).shape;

@@ -252,6 +252,9 @@ class Lowering {
   Operand b_scan(Call& c);
   Operand b_reduce(Call& c);
   Operand b_flip(Call& c);
+  Operand b_gather(Call& c);
+  Operand b_histogram(Call& c);
+  Operand b_sort(Call& c);
   Operand b_dot(Call& c);
   Operand b_static_assert(Call& c);
   Operand b_device_assert(Call& c);
@@ -276,6 +279,8 @@ class Lowering {
   std::vector<Operand> list_arg(const Operand& v);
   ValueId reduce(ValueId v, std::optional<int> axis, Combine combine, bool keep_dims);
   ValueId split_half(ValueId v, int which);
+  ValueId positions(const Shape& shape, int axis, Elem elem);
+  ValueId ordered_bits(ValueId v);
   ValueId join(ValueId a, ValueId b);
   ValueId dot(ValueId a, ValueId b, ValueId acc, Elem elem, Precision precision);
   std::optional<Combine> combine_of(const Operand& f);

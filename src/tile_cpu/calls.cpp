@@ -166,7 +166,7 @@ void Emitter::emit_call(const Op& op) {
   const ValueId v = op.result();
   std::string target;
   if (type(v).is_tile()) {
-    home(v) = {Home::Kind::array, {}, 0, new_array(v)};
+    if (home(v).kind != Home::Kind::array) home(v) = {Home::Kind::array, {}, 0, new_array(v)};
     target = fmt::format("{}[o * {} + k]", array(v).name, inner);
   } else {
     const std::string name = fresh(v);

@@ -88,6 +88,7 @@ void Emitter::settle(Group& group, std::span<const Group> rows) {
     if (r.kind == Root::Kind::reduce) {
       const ValueId v = r.op->result();
       const Elem elem = type(v).elem;
+      if (home(v).kind == Home::Kind::array) continue;
       if (!type(v).is_tile()) {
         const std::string name = fresh(v);
         line(fmt::format("{} {};", scalar_name(elem), name));

@@ -145,6 +145,10 @@ std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, st
   std::set<ValueId> kept;
   const auto keep = [&](ValueId v) {
     if (home(v).kind != Home::Kind::nowhere || !kept.insert(v).second) return;
+    if (const Op* op = def(v); op != nullptr && op->code == Code::reduce) {  // it writes an array itself
+      home(v) = {Home::Kind::array, {}, 0, new_array(v)};
+      return;
+    }
     Root r;
     r.kind = Root::Kind::keep;
     r.value = v;
@@ -217,7 +221,7 @@ std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, st
       case Code::reshape:
         if (type(op.operands[0]).is_tile() && !only_ones_change(type(op.operands[0]).shape, type(op.result()).shape)) {
           keep(op.operands[0]);
-          int source = home(op.operands[0]).array;
+          int source = home(op.operands[0]).array;  // -1: the keep's
           for (const Root& k : out)
             if (k.publish && k.value == op.operands[0]) source = k.array;
           home(op.result()) = {Home::Kind::array, {}, 0, new_array(op.result(), source)};

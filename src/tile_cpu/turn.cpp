@@ -91,7 +91,9 @@ void Emitter::turn_loads(std::vector<Group>& groups) {
 }
 
 void Emitter::emit_turn(const Op& load) {
-  const Turn turn = *turn_of(load);
+  const auto found = turn_of(load);
+  if (!found) return;  // its offsets are kept in an array by now; the nest loads it
+  const Turn& turn = *found;
   const ValueId v = load.result();
   const Elem elem = type(v).elem;
   const Shape& shape = type(v).shape;

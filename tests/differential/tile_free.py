@@ -201,14 +201,14 @@ class Free(Mixed):
 
     def dot(self):
         x = self.pick(self.full)
-        if not x or len(self.shape) != 2 or self.shape[1] < 32 or self.shape[0] < 16:
+        if not x or len(self.shape) != 2 or self.shape[1] < 16:
             return None
-        t = self.r.choice(["float32", "float16", "bfloat16", "int8", "float64"])
+        t = self.r.choice(["float32", "float16", "bfloat16", "float64"] + (["int8"] if self.shape[1] >= 32 else []))
         out = {"int8": "int32", "float64": "float64"}.get(t, "float32")
         a = self.name(f"({x.text} & 7).to(tl.{t})", t, x.shape)
         b = self.name(f"({x.text} % 5).to(tl.{t})", t, x.shape)
         d = f"tl.dot({a.text}, tl.trans({b.text}), out_dtype=tl.{out})"
-        return self.name(f"tl.max({d}, axis={self.r.choice([1, 1])}, keep_dims=True)" + (" + 0.0" if is_float(out) else ""), out, (self.shape[0], 1))
+        return self.name(f"tl.max({d}, axis=1, keep_dims=True)" + (" + 0.0" if is_float(out) else ""), out, (self.shape[0], 1))
 
     def halves(self):
         x = self.pick(self.tile)
@@ -233,6 +233,21 @@ class Free(Mixed):
         rows, columns = "i1[:, None]", "i0[None, :]"
         return self.name(f"tl.trans(tl.load({p} + {rows} * n0 + {columns}, mask=({rows} < n1) & ({columns} < n0){other}))", dtype, self.shape)
 
+    def choose(self):
+        """Elements by their number, by their order; how often they are there."""
+        x, y = self.pick(self.tile), self.pick(self.full)
+        if not x or not y or np.prod(self.shape) * max(self.shape) > 1 << 16:
+            return None
+        d = self.r.randrange(len(self.shape))
+        way = self.r.randrange(3)
+        if way == 0:
+            return self.name(f"tl.gather({x.text}, {y.text} & {self.shape[d] - 1}, {d})", x.dtype, x.shape)
+        if way == 1 or len(self.shape) > 1:
+            return self.name(f"tl.sort({x.text}{self.r.choice(['', ', descending=True'])})", x.dtype, x.shape)
+        k = self.r.choice([1, 4])
+        self.values.append(Value(f"tl.max(tl.topk({y.text}, {k}), axis=0)", y.dtype if BITS[y.dtype] >= 32 else "int32", ()))
+        return self.name(f"tl.sum(tl.histogram({y.text}, 16) * tl.arange(1, 17), axis=0)", "int32", ())
+
     def scatter(self):
         x = self.pick(self.tile)
         if not x:
@@ -247,7 +262,7 @@ class Free(Mixed):
 
     def any(self):
         kinds = [self.step] * 6 + [self.reduce] * 3 + [self.scan, self.turn, self.again, self.loop, self.branch, self.repeat, self.call, self.atomic,
-                                                       self.gather, self.dot, self.halves, self.columns, self.columns, self.scatter]
+                                                       self.gather, self.dot, self.dot, self.halves, self.columns, self.columns, self.choose, self.scatter]
         for _ in range(60):
             v = self.r.choice(kinds)()
             if v:

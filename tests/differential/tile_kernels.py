@@ -365,6 +365,25 @@ case("random", "i = tl.arange(0, 64)\ntl.store(y + i, tl.rand(seed, i))\ntl.stor
 case("umulhi", "i = tl.arange(0, 16)\ntl.store(y + i, tl.umulhi(tl.load(x + i), tl.load(x + 15 - i)))", x=buffer("uint32"), y=zeros("uint32", 16))
 case("swizzle2d", "i, j = tl.swizzle2d(tl.program_id(0), tl.program_id(1), 6, 4, 4)\ntl.store(y + tl.program_id(0) * 4 + tl.program_id(1), i * 10 + j)", grid=(6, 4), y=zeros("int32", 24))
 
+for dtype in ("float32", "int32", "int8", "float16"):
+    case(f"sort_{dtype}", """
+i = tl.arange(0, 4)[:, None]
+j = tl.arange(0, 16)[None, :]
+v = tl.load(x + i * 16 + j)
+tl.store(a + i * 16 + j, tl.sort(v))
+tl.store(b + i * 16 + j, tl.sort(v, descending=True))
+tl.store(c + i * 4 + tl.arange(0, 4)[None, :], tl.topk(v, 4))
+""", x=buffer(dtype, 64, "whole"), a=zeros(dtype, 64), b=zeros(dtype, 64), c=zeros("float64" if "float" in dtype else "int64", 16))
+case("gather", """
+i = tl.arange(0, 4)[:, None]
+j = tl.arange(0, 16)[None, :]
+v = tl.load(x + i * 16 + j)
+tl.store(a + i * 16 + j, tl.gather(v, tl.load(z + i * 16 + j) & 15, 1))
+tl.store(b + i * 16 + j, tl.gather(v, tl.load(z + i * 16 + j) & 3, axis=0))
+""", x=f32(64), z=buffer("int32", 64), a=zeros("float32", 64), b=zeros("float32", 64))
+case("histogram", "i = tl.arange(0, 64)\nv = tl.load(x + i) & 7\ntl.store(y + tl.arange(0, 8), tl.histogram(v, 8))\ntl.store(z + tl.arange(0, 8), tl.histogram(v, 8, mask=i < 50))",
+     x=buffer("int32", 64), y=zeros("int32", 8), z=zeros("int32", 8))
+
 # ---- how a kernel is cut into loops
 
 case("rows_of_two_nests", """

@@ -107,7 +107,7 @@ void compare(bool checked, std::uint64_t count) {
   const std::uint64_t first = setting("TILE_RANDOM_SEED", 1), last = first + setting("TILE_RANDOM_COUNT", count);
   for (std::uint64_t begin = first; begin < last; begin += kPerFile) {
     std::vector<Case> cases(std::min(kPerFile, last - begin));
-    std::string source = "#define HOOKED\n" + tile_cpu::prelude("dot< hooks atomic_", false), table;
+    std::string source = "#define HOOKED\n" + tile_cpu::prelude("dot< turn< hooks atomic_", false), table;
     for (std::size_t i = 0; i < cases.size(); ++i) {
       cases[i].seed = begin + i;
       source += prepare(cases[i], checked);

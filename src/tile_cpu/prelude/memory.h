@@ -78,14 +78,16 @@ INLINE void st(void* p, typename E::V x, i32 n) {
     for (int l = 0; l < n; ++l) ((typename E::S*)p)[l] = r[l];
   }
 }
-// To memory that is not read soon: past the caches, whole lines.
-#if L >= 8 && !defined(__clang__)
+// To memory that is not read soon: past the caches, where a whole vector is written.
 template <class E, bool Full>
 INLINE void st_far(void* p, typename E::V x, i32 n) {
   const typename E::R r = E::down(x);
+  if (!Full || sizeof r < 32 || (u64)p % sizeof r != 0) return st<E, Full>(p, x, n);
+#if defined(__clang__)
+  __builtin_nontemporal_store(r, (typename E::R*)p);
+#elif L >= 8
   constexpr int W = sizeof r >= 4 * L ? 4 * L : 32;
-  if (!Full || sizeof r < W || (u64)p % W != 0) return st<E, Full>(p, x, n);
-  for (u64 i = 0; i < sizeof r; i += W) {
+  for (u64 i = 0; i + W <= sizeof r; i += W) {
     f32 part __attribute__((vector_size(W)));
     __builtin_memcpy(&part, (const char*)&r + i, W);
 #if L == 16
@@ -93,15 +95,15 @@ INLINE void st_far(void* p, typename E::V x, i32 n) {
 #endif
     if constexpr (W == 32) __builtin_ia32_movntps256((f32*)((char*)p + i), part);
   }
-}
-INLINE void stored_far() { __builtin_ia32_sfence(); }
 #else
-template <class E, bool Full>
-INLINE void st_far(void* p, typename E::V x, i32 n) {
   st<E, Full>(p, x, n);
-}
-INLINE void stored_far() {}
 #endif
+}
+INLINE void stored_far() {  // before another thread is told
+#if defined(__x86_64__)
+  __builtin_ia32_sfence();
+#endif
+}
 template <class E, bool Full>
 INLINE typename E::V ld_mask(const void* p, vi32 m, typename E::V other, i32 n) {
   if (!Full) m &= below(n);
