@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "bench/audit.h"
 #include "bench/draws.h"
 #include "bench/peer.h"
 #include "bench/subject.h"
@@ -16,8 +17,9 @@ namespace passnet {
 
 namespace {
 
-constexpr std::size_t kKeptBytes = std::size_t{256} << 20;  // a second draw is kept for timing up to this size
-constexpr int kCheckedTrials = 6;                           // timed results that are compared
+constexpr std::size_t kKeptBytes = std::size_t{256} << 20;   // a second draw is kept for timing up to this size
+constexpr std::size_t kPreciseBytes = std::size_t{4} << 20;  // larger inputs are not run in float64
+constexpr int kCheckedTrials = 6;                            // timed results that are compared
 
 struct Stop {};  // the evaluation has its status
 
@@ -207,6 +209,8 @@ class Evaluator::Impl {
     }
     rewritten_ = need(lower_graph(applied_.graph, applied_.externals), Status::compile_fail);
     if (options_.checked) checked_runs();
+    if (options_.checked && options_.seal && options_.baseline == "eager")
+      for (std::string& line : options_.seal()) out_.notes.push_back("not guarded: " + line);
     wrappers_ = std::make_shared<Wrappers>(engine_, options_.dump_folder);
     subject_ = with_kernels(wrappers_->backend, wrappers_->steps, wrappers_);
   }
@@ -222,33 +226,48 @@ class Evaluator::Impl {
     return local(rewritten_, externals, std::move(keep), Status::compile_fail);
   }
 
-  // Every variant that autotuning may choose, one after another.
+  // Every variant that autotuning may choose, one after another; each must give the right values, since any may be
+  // chosen. Where programs can see their order, once more the other way round.
   void checked_runs() {
     stage("check");
     std::size_t variants = 1;
     for (std::size_t v = 0; v < variants; ++v) {
-      CheckedBackend backend(v);
-      std::vector<std::unique_ptr<WrapperStep>> steps;
-      const auto subject = with_kernels(backend, steps);
-      auto inputs = copies(cases_[0].inputs, engine_);
-      auto result = subject->run(inputs);
-      if (!result) {
-        std::vector<Error> errors = backend.errors();
-        if (errors.empty()) errors = {result.error()};
-        const Status status = backend.failed() ? Status::compile_fail : Status::runtime_fail;
-        const Error first = errors[0];
-        errors.erase(errors.begin());
-        try {
-          stop(status, first);
-        } catch (const Stop&) {
-          out_.errors.insert(out_.errors.end(), errors.begin(), errors.end());
-          throw;
-        }
-      }
-      variants = backend.variants();
+      CheckedBackend backend({.variant = v, .backwards = false, .prebuild = v == 0});
+      const Comparison forwards = checked_run(backend);
+      variants = std::max(variants, backend.variants());
       for (const std::string& fact : backend.facts())
         if (std::find(out_.notes.begin(), out_.notes.end(), fact) == out_.notes.end()) out_.notes.push_back(fact);
+      absorb(forwards);
+      if (!backend.ordered() || forwards.outcome != Comparison::Outcome::compared) continue;
+      CheckedBackend reversed({.variant = v, .backwards = true, .prebuild = false});
+      const Comparison backwards = checked_run(reversed);
+      if (backwards.tightest_t() > std::max(forwards.tightest_t(), options_.at))
+        stop(Status::integrity, {Code::integrity,
+                                 {path_, 0, 0, {}},
+                                 "the answer depends on the order in which programs run",
+                                 {"what an atomic gives back may not decide what is computed"}});
     }
+  }
+
+  Comparison checked_run(CheckedBackend& backend) {
+    std::vector<std::unique_ptr<WrapperStep>> steps;
+    const auto subject = with_kernels(backend, steps);
+    auto inputs = copies(cases_[0].inputs, engine_);
+    auto result = subject->run(inputs);
+    if (!result) {
+      std::vector<Error> errors = backend.errors();
+      if (errors.empty()) errors = {result.error()};
+      const Status status = backend.failed() ? Status::compile_fail : Status::runtime_fail;
+      const Error first = errors[0];
+      errors.erase(errors.begin());
+      try {
+        stop(status, first);
+      } catch (const Stop&) {
+        out_.errors.insert(out_.errors.end(), errors.begin(), errors.end());
+        throw;
+      }
+    }
+    return compare_case(cases_[0], *result, inputs);
   }
 
   // --- correctness
@@ -260,12 +279,37 @@ class Evaluator::Impl {
     if (wrappers_ != nullptr && c.draw.recorded)
       for (const auto& r : wrappers_->backend.reports()) out_.kernels.push_back(*r);
     const RunValue got = need(std::move(result), build_failed ? Status::compile_fail : Status::runtime_fail);
-    Comparison comparison = compare_case(c, got, got_inputs);
+    absorb(compare_case(c, got, got_inputs));
+    if (c.draw.recorded) note_precision(c, got);
+  }
+
+  // The worst counts.
+  void absorb(Comparison comparison) {
+    if (out_.compared && out_.comparison.outcome != Comparison::Outcome::compared) return;
     if (!out_.compared || comparison.outcome != Comparison::Outcome::compared)
       out_.comparison = std::move(comparison);
     else
       merge(out_.comparison, comparison);
     out_.compared = true;
+  }
+
+  // Said, not judged: tolerances are what counts. Graphs that ask for a dtype themselves are no reference in float64.
+  void note_precision(const Case& c, const RunValue& got) {
+    if (bytes_of(c.inputs) > kPreciseBytes || candidate_.kind != Candidate::Kind::passes) return;
+    std::vector<TensorRef> inputs;
+    for (const TensorRef& t : c.inputs) {
+      TensorDesc desc = describe(t);
+      if (dtype_row(t.dtype).floating) desc.dtype = Dtype::float64;
+      inputs.push_back(engine_.allocate(desc).take());
+      engine_.copy(inputs.back(), t).take();
+    }
+    const auto exact = reference_->run(inputs);
+    if (!exact) return;
+    const auto precision = audit_precision(*exact, c.expected, got, engine_).take();
+    if (precision && precision->lower())
+      out_.notes.push_back(
+          fmt::format("less exact than eager: the largest error is {:.2g} of the largest value, {:.2g} times eager's",
+                      precision->candidate, precision->ratio()));
   }
 
   // Inputs beyond the recorded ones may lie where eager itself fails or overflows: those prove nothing and are left
@@ -286,7 +330,15 @@ class Evaluator::Impl {
 
   Comparison compare_case(const Case& c, const RunValue& got, const std::vector<TensorRef>& got_inputs) {
     Comparison comparison = compare(c.expected, got, engine_, c.draw.spread).take();
-    if (comparison.outcome == Comparison::Outcome::compared) compare_inputs(c, got_inputs, comparison);
+    if (comparison.outcome != Comparison::Outcome::compared) return comparison;
+    compare_inputs(c, got_inputs, comparison);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < c.inputs.size(); ++i) names.push_back(graph_.graph.nodes[i].name);
+    if (candidate_.kind == Candidate::Kind::passes)
+      if (auto error = audit_case({names, c.eager_inputs, c.expected, got_inputs, got})) {
+        error->where.file = path_;
+        stop(Status::integrity, std::move(*error));
+      }
     return comparison;
   }
 
@@ -349,6 +401,10 @@ class Evaluator::Impl {
     const auto eager_side = base.side(std::move(eager)), compiled_side = subject_->side(std::move(compiled));
     out_.timing = time_sides(*eager_side, *compiled_side, options_.timing);
     out_.timed = true;
+    if (auto error = audit_speed(cases_[0].expected, out_.timing.compiled.median, engine_.threads())) {
+      error->where.file = path_;
+      stop(Status::integrity, std::move(*error));
+    }
     if (out_.status == Status::correct && !out_.timing.stable) out_.status = Status::unstable;
   }
 

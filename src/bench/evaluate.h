@@ -26,6 +26,9 @@ struct EvaluateOptions {
   LoadOptions load;
   std::string baseline = "eager";  // or "eager-python"
   TimingOptions timing;
+  // Called once, when all that a pass folder needs is compiled and loaded, before its fast kernels run: a worker closes
+  // itself here. What it could not close is given back, and noted.
+  std::function<std::vector<std::string>()> seal;
   // Told before each stage begins, so that the stage in which a worker died is known.
   std::function<void(std::string_view stage)> stage = [](std::string_view) {};
 };

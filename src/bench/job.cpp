@@ -83,6 +83,7 @@ void answer(guard::Channel& channel, Record record, bool worth_timing, double tr
 void serve(guard::Channel& channel, const json& request) {
   EvaluateOptions options = options_from(request.at("options"));
   options.stage = [&](std::string_view name) { channel.stage(name); };
+  options.seal = [] { return guard::seal({}); };
   const Candidate candidate = candidate_from_text(request.at("candidate").get<std::string>()).take();
   std::string passes;
   if (candidate.kind == Candidate::Kind::passes) {
@@ -138,6 +139,7 @@ void job_serve(guard::Channel& channel) {
 
 JobRun::JobRun(const Job& job, guard::Template& workers) : job_(job) {
   guard::Limits limits;
+  limits.memory_bytes = job.memory_bytes;
   limits.seconds = 2 * job.timeout_s + 3600;  // it may wait long for its turn to be timed
   worker_ = workers.fork(limits).take();
 }

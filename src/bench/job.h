@@ -21,6 +21,7 @@ struct Job {
   int threads = 1;         // while timing
   std::vector<int> cores;  // to which timing is pinned; none: not pinned
   double timeout_s = 120;  // of each of the two stages
+  std::int64_t memory_bytes = guard::Limits{}.memory_bytes;
   Conditions conditions;
 };
 

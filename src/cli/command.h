@@ -22,6 +22,7 @@ void add_data(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
 void add_eval(CLI::App& app, Outcome& outcome);
 void add_graph(CLI::App& app, Outcome& outcome);
+void add_guard(CLI::App& app, Outcome& outcome);
 void add_match(CLI::App& app, Outcome& outcome);
 void add_ops(CLI::App& app, Outcome& outcome);
 void add_pass(CLI::App& app, Outcome& outcome);

@@ -5,8 +5,10 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "exec/engine.h"
+#include "guard/seal.h"
 #include "ops/table.h"
 #include "tile_cpu/cache.h"
 #include "tile_cpu/compile.h"
@@ -53,6 +55,11 @@ int doctor(bool json) {
   const auto cache = tile_cpu::cache_folder();
   findings.push_back({"kernel cache", cache ? *cache : cache.error().message, "kernels are compiled once", false,
                       static_cast<bool>(cache)});
+  const auto missing = guard::missing_features();
+  findings.push_back({"sandbox",
+                      missing.empty() ? fmt::format("{} rules: Landlock, seccomp, limits", guard::seal_rules().size())
+                                      : text_join(missing, "; "),
+                      "a candidate reaches no files, processes, network", false, missing.empty()});
   for (const auto& [program, follows] : {std::pair{"clang++", "another compiler for CPU kernels; fuzzing"},
                                          std::pair{"nvcc", "CUDA kernels can be inspected"}})
     findings.push_back({program, on_path(program) ? "yes" : "no", follows, false, on_path(program)});

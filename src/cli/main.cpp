@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   cli::add_doctor(app, outcome);
   cli::add_eval(app, outcome);
   cli::add_graph(app, outcome);
+  cli::add_guard(app, outcome);
   cli::add_match(app, outcome);
   cli::add_ops(app, outcome);
   cli::add_pass(app, outcome);

@@ -56,7 +56,7 @@ class CheckedPlan final : public PreparedPlan {
                                     regions_[static_cast<std::size_t>(root_of(plan_, buffer).buffer)],
                                     l.source.written[parameter]};
     }
-    memory_.run(l.kernel, info, l.source.arguments.data());
+    memory_.run(l.kernel, info, l.source.arguments.data(), backend_.options_.backwards);
   }
 
   void finished(void* const*) override {
@@ -123,7 +123,7 @@ std::unique_ptr<PreparedPlan> CheckedBackend::build(const LaunchPlan& plan, void
     // One that cannot be built is skipped, as autotuning does; the first error counts if none can.
     std::optional<Error> error;
     for (std::size_t k = 0; k < variants.size(); ++k) {
-      const std::size_t v = variants[(std::min(variant_, variants.size() - 1) + k) % variants.size()];
+      const std::size_t v = variants[(std::min(options_.variant, variants.size() - 1) + k) % variants.size()];
       auto source = build_kernel(plan, launch, launch.variants[v], addresses, true);
       if (source) {
         launches[i].source = std::move(*source);
@@ -133,8 +133,11 @@ std::unique_ptr<PreparedPlan> CheckedBackend::build(const LaunchPlan& plan, void
       if (!error) error = std::move(source.error());
     }
     if (error) fail(std::move(*error));
+    for (const tile_cpu::Site& site : launches[i].source.emitted.sites)
+      ordered_ |= site.kind == tile_cpu::Site::Kind::atomic;
     sources.push_back(launches[i].source.emitted.source);
   }
+  if (options_.prebuild) prebuild(plan, addresses);
   std::erase(sources, "");
   const auto compiled = tile_cpu::compile_many(sources, tile_cpu::Build::checked);
   std::size_t next = 0;
@@ -144,6 +147,17 @@ std::unique_ptr<PreparedPlan> CheckedBackend::build(const LaunchPlan& plan, void
     l.kernel = reinterpret_cast<tile_cpu::CheckedKernel>(kernel.take().entry);
   }
   return std::make_unique<CheckedPlan>(*this, plan, std::move(launches));
+}
+
+// What does not compile is found again, and reported, by who needs it.
+void CheckedBackend::prebuild(const LaunchPlan& plan, void* const* addresses) const {
+  std::vector<std::string> sources;
+  for (const Launch& launch : plan.launches)
+    for (const std::size_t v : distinct_variants(launch))
+      if (auto source = build_kernel(plan, launch, launch.variants[v], addresses, false);
+          source && source->programs() > 0)
+        sources.push_back(std::move(source->emitted.source));
+  const auto kept_in_memory = tile_cpu::compile_many(sources);
 }
 
 Result<std::unique_ptr<PreparedPlan>> CheckedBackend::prepare(const LaunchPlan& plan, void* const* addresses) {

@@ -129,11 +129,9 @@ std::pair<ValueId, ValueId> Lowering::pair(const Operand& a, const Operand& b, P
 
 ValueId Lowering::cast(ValueId v, Elem elem) {
   const Type& from = type(v);
-  if (from.pointer) {
-    if (elem == Elem::i64) return emit(Code::cast, {v}, with_elem(from, elem));
+  if (from.pointer)  // Triton can; but an answer that depends on where tensors lie is none
     refuse(fmt::format("{} cast to {}", triton_type(from), elem_row(elem).triton_name),
-           "pointers become tl.int64 only");
-  }
+           "the address of a tensor is no number in a kernel; compute offsets instead");
   if (from.elem == elem) return v;
   return emit(Code::cast, {v}, with_elem(from, elem));
 }

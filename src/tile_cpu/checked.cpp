@@ -56,7 +56,7 @@ bool CheckedMemory::is_written(RegionId region, std::int64_t byte) const {
   return r.all_written || r.written[static_cast<std::uint64_t>(byte) >> r.shift] != 0;
 }
 
-void CheckedMemory::run(CheckedKernel kernel, const Launch& launch, const Argument* arguments) {
+void CheckedMemory::run(CheckedKernel kernel, const Launch& launch, const Argument* arguments, bool backwards) {
   const std::int64_t programs = launch.grid[0] * launch.grid[1] * launch.grid[2];
   if (programs >= kMany)
     fail(Code::limit, fmt::format("a checked run of {} programs; the limit is {}", programs, kMany - 1));
@@ -78,7 +78,11 @@ void CheckedMemory::run(CheckedKernel kernel, const Launch& launch, const Argume
   }
   program_ = -1;
   const Hooks hooks{this, access, failed};
-  kernel(arguments, 0, programs, thread_scratch(launch.emitted.scratch_bytes), &hooks);
+  char* const scratch = thread_scratch(launch.emitted.scratch_bytes);
+  if (backwards)
+    for (std::int64_t p = programs; p-- > 0;) kernel(arguments, p, p + 1, scratch, &hooks);
+  else
+    kernel(arguments, 0, programs, scratch, &hooks);
   report(launch);
   for (Region& r : regions_) {
     r.writer.reset();

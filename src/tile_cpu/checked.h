@@ -39,8 +39,9 @@ class CheckedMemory {
     std::array<std::int64_t, 3> grid;
     std::vector<Parameter> parameters;  // as Function::parameters
   };
-  // Runs all programs of the grid. Accesses that are wrong do not happen; what is wrong is kept.
-  void run(CheckedKernel kernel, const Launch& launch, const Argument* arguments);
+  // Runs all programs of the grid, the last one first where `backwards`. Accesses that are wrong do not happen; what is
+  // wrong is kept.
+  void run(CheckedKernel kernel, const Launch& launch, const Argument* arguments, bool backwards = false);
 
   // What was found so far, at most kErrorLimit: one for each line and kind of fault, the first case of each.
   static constexpr std::size_t kErrorLimit = 10;

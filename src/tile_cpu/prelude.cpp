@@ -29,7 +29,8 @@ constexpr Part kParts[] = {
 std::string prelude(std::string_view code, bool checked) {
   std::string out = checked ? "#define HOOKED\n" : "";
   for (const Part& part : kParts) {
-    if (!part.word.empty() && code.find(part.word) == std::string_view::npos) continue;
+    const bool needed = part.word.empty() || code.find(part.word) != std::string_view::npos;
+    if (!needed && !(checked && part.file == "checked.h")) continue;  // its types are in the kernel's signature
     for (const Text& text : kTexts)
       if (text.name == part.file) out += text.text;
   }

@@ -1,0 +1,48 @@
+// Audits of a result: what values alone do not show. Each is a row with its own question; `audit_case` asks all of them
+// about one run. An answer is an error with code `integrity`, or nothing.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exec/engine.h"
+
+namespace passnet {
+
+// A run of the candidate beside a run of eager, each with private copies of the inputs.
+struct AuditCase {
+  const std::vector<std::string>& input_names;
+  const std::vector<TensorRef>& eager_inputs;
+  const RunValue& expected;
+  const std::vector<TensorRef>& got_inputs;
+  const RunValue& got;
+};
+
+struct Audit {
+  std::string_view name;
+  std::string_view asks;
+  std::optional<Error> (*look)(const AuditCase&);
+};
+std::span<const Audit> audits();
+std::optional<Error> audit_case(const AuditCase& c);
+
+// Whether a time is possible at all: the outputs have to be written, and no memory takes more than kPeakBytes a second
+// from one thread.
+inline constexpr double kPeakBytes = 1e12;
+std::optional<Error> audit_speed(const RunValue& expected, double milliseconds, int threads);
+
+// How much less exact than eager a result is: both errors against `exact`, the same graph on float64 inputs.
+struct Precision {
+  double eager = 0, candidate = 0;  // the largest error, relative to the largest exact value
+  double ratio() const;             // candidate's to eager's; an ulp of the dtype counts as no error
+  bool lower() const { return ratio() > kLower; }
+  static constexpr double kLower = 32;
+};
+// None where a float64 run says nothing: other shapes, no floats, values that are not finite.
+Result<std::optional<Precision>> audit_precision(const RunValue& exact, const RunValue& expected, const RunValue& got,
+                                                 Engine& engine);
+
+}  // namespace passnet
