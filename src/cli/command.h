@@ -16,6 +16,7 @@ struct Outcome {
   int code = kOk;
 };
 
+void add_author(CLI::App& app, Outcome& outcome);
 void add_doctor(CLI::App& app, Outcome& outcome);
 void add_graph(CLI::App& app, Outcome& outcome);
 void add_match(CLI::App& app, Outcome& outcome);

@@ -1,0 +1,40 @@
+// Which nodes of a graph become one pass.
+//
+// Every node is traced once with the graph's own sizes. What has a rule is light; the rest (large products,
+// convolutions, attention, what no rule knows) stays with ATen. A region is a connected set of light nodes with no
+// heavy node between them: nodes of one level, where a level ends at a heavy node.
+#pragma once
+
+#include "author/trace.h"
+#include "fx/folder.h"
+
+namespace passnet::author {
+
+struct NodeFacts {
+  bool light = false;
+  std::string why;  // why it is not
+  int level = 0;
+  bool has_shape = false;  // a tensor of known shape
+  std::vector<std::int64_t> sizes;
+  Dtype dtype = Dtype::float32;
+  bool dense = true;  // eager stores it in row-major order
+  int buffer = -1;    // which memory it is, in this trace
+};
+
+struct Region {
+  std::vector<NodeId> nodes;    // in graph order
+  std::vector<NodeId> inputs;   // nodes outside that it uses, in the order of their use
+  std::vector<NodeId> outputs;  // its nodes that are used outside
+};
+
+struct GraphFacts {
+  std::vector<NodeFacts> nodes;
+  std::vector<Region> regions;
+};
+
+GraphFacts find_regions(const GraphFolder& folder, const Program& program);
+
+// Whether the node is an identity or a view in eager: no data moves.
+bool node_moves_no_data(const Node& node);
+
+}  // namespace passnet::author
