@@ -1,10 +1,11 @@
 // The built-in author over a list of graphs: authored without measuring, checked, and timed against eager in one process.
-//   bench_author LIST [--no-check] [--only N] [--folder DIR]
+//   bench_author LIST [--no-check] [--no-run] [--all] [--threads N] [--folder DIR]
 // A line a graph: status, the smallest t at which it is right, passes, microseconds by eager and with passes, their
 // ratio, and milliseconds of authoring. Ends with the geometric mean, a graph without a pass counting 1.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -19,14 +20,19 @@ using Clock = std::chrono::steady_clock;
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  bool check = true;
+  bool check = true, run = true;
+  author::AuthorOptions author_options;
+  int threads = core_count();
   std::string folder = "/tmp/passnet_author";
   for (int i = 2; i < argc; ++i) {
     if (std::strcmp(argv[i], "--no-check") == 0) check = false;
+    if (std::strcmp(argv[i], "--no-run") == 0) run = false;
+    if (std::strcmp(argv[i], "--all") == 0) author_options.keep_all = true;
+    if (std::strcmp(argv[i], "--threads") == 0 && i + 1 < argc) threads = std::atoi(argv[++i]);
     if (std::strcmp(argv[i], "--folder") == 0 && i + 1 < argc) folder = argv[++i];
   }
   Engine& engine = *engine_load().take();
-  engine.set_threads(core_count());
+  engine.set_threads(threads);
   author::EngineMeasure measure(engine);
   double logs = 0, slowest = 0;
   int graphs = 0, with_pass = 0, right = 0, slower = 0;
@@ -42,7 +48,7 @@ int main(int argc, char** argv) {
     double ms = 0;
     try {
       const GraphFolder graph = read_graph_folder(path).take();
-      const author::Authored authored = author::author_graph(graph, {}).take();
+      const author::Authored authored = author::author_graph(graph, author_options).take();
       ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
       count = authored.passes.size();
       if (count > 0) {
@@ -52,7 +58,8 @@ int main(int argc, char** argv) {
         const PassFolder passes = load_pass_folder(out, load).take();
         EvaluateOptions options;
         options.checked = check;
-        const Evaluation e = evaluate(path, passes, engine, options);
+        Evaluation e;
+        if (run) e = evaluate(path, passes, engine, options);
         status = status_name(e.status);
         t = e.comparison.tightest_t();
         if (!e.errors.empty()) std::printf("# %s\n", error_line(e.errors[0]).c_str());

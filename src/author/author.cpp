@@ -213,6 +213,8 @@ class RegionAuthor {
       else if (all_launches.find(names_[i]) != std::string::npos && used_by_kernel(plan, static_cast<int>(i)))
         lines.push_back(fmt::format("{0} = {0}.contiguous()", names_[i]));
     }
+    for (const Symbol& symbol : indices_.symbols())
+      if (!symbol.definition.empty() && !symbol.same_as) lines.push_back(fmt::format("{} = {}", symbol.host, symbol.definition));
     lines.insert(lines.end(), allocations.begin(), allocations.end());
     lines.insert(lines.end(), launches.begin(), launches.end());
     std::vector<std::string> returned;

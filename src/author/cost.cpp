@@ -4,6 +4,8 @@
 #include <functional>
 #include <set>
 
+#include "pass/rewrite.h"
+
 namespace passnet::author {
 
 namespace {
@@ -32,7 +34,7 @@ void estimate(const Graph& graph, const GraphFacts& facts, const Region& region,
       alias |= facts.nodes[static_cast<std::size_t>(used)].buffer == f.buffer && f.buffer >= 0;
       read += bytes_of(facts.nodes[static_cast<std::size_t>(used)]);
     }
-    if (alias && !node_is_in_place(graph.nodes[id])) {
+    if (alias && !node_writes(graph.nodes[id])) {
       pass.eager_cost += kViewCall;
       continue;
     }

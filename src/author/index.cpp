@@ -82,7 +82,14 @@ Dim Indices::symbol(std::string name, std::string host, std::int64_t value) {
   if (value == 1) return 1;  // what broadcasts is structure
   Dim out;
   out.terms[{static_cast<int>(symbols_.size())}] = 1;
-  symbols_.push_back({std::move(name), std::move(host), value, std::nullopt});
+  symbols_.push_back({std::move(name), std::move(host), value, {}, std::nullopt});
+  return out;
+}
+
+Dim Indices::derived(const std::string& name, std::string definition, std::int64_t value) {
+  const std::string full = fmt::format("{}_{}", name, symbols_.size());
+  const Dim out = symbol(full, full, value);
+  if (value != 1) symbols_.back().definition = std::move(definition);
   return out;
 }
 

@@ -36,6 +36,7 @@ struct Symbol {
   std::string name;        // in kernels: "x_1"
   std::string host;        // in the wrapper: "x.shape[1]"
   std::int64_t value = 0;  // in the graph that the author reads
+  std::string definition;  // what the wrapper computes `host` by, where that is a variable of its own
   std::optional<Dim> same_as;
 };
 
@@ -78,6 +79,8 @@ using Index = std::vector<Lin>;
 class Indices {
  public:
   Dim symbol(std::string name, std::string host, std::int64_t value);
+  // A size that the wrapper computes by `definition`.
+  Dim derived(const std::string& name, std::string definition, std::int64_t value);
   const std::vector<Symbol>& symbols() const { return symbols_; }
   // The two are one size in every graph that the pass is for; false where the values differ.
   bool unify(const Dim& a, const Dim& b);

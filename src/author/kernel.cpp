@@ -210,7 +210,9 @@ const Expr* Kernel::element(const Tensor* tensor, const Index& index) {
   if (tensor->result != nullptr && times > 1 && (tensor->cost > kCheap ? times > 2 : times > kRepeats))
     throw Materialise{tensor->result};
   if (++depth_ > kDepthLimit) throw Impossible{"too deep"};
+  evaluating_.push_back(tensor);
   const Expr* out = tensor->element(*this, index);
+  evaluating_.pop_back();
   --depth_;
   if (is_pending) {
     const bool known = std::any_of(stores.begin(), stores.end(), [&](const Store& s) { return s.tensor == tensor; });
@@ -219,20 +221,20 @@ const Expr* Kernel::element(const Tensor* tensor, const Index& index) {
   return elements_[key] = out;
 }
 
-const Expr* Kernel::reduce(const std::string& combine, const Tensor* source, const std::vector<int>& dims,
-                           const Index& kept) {
+const Expr* Kernel::reduce(const std::string& combine, const Tensor* self, const Tensor* source,
+                           const std::vector<int>& dims, const Index& kept) {
   reduces = true;
   std::vector<Dim> sizes;
   for (const int d : dims) sizes.push_back(ix.resolve(source->shape[static_cast<std::size_t>(d)]));
   for (const Lin& l : kept)
     visit_atoms(l, [&](const Atom* a) {
-      if (a->kind == Atom::Kind::value) throw Impossible{"a reduction at an index that was computed"};
+      if (a->kind == Atom::Kind::value) throw Materialise{self->result != nullptr ? self->result : self};
       for (const auto& group : columns)
         if (!probing && std::find(group.begin(), group.end(), a) != group.end())
-          throw Materialise{source->result != nullptr ? source->result : source};
+          throw Materialise{self->result != nullptr ? self->result : self};
       if (a->kind == Atom::Kind::coordinate) reduce_rows.insert(a);
     });
-  if (!guards_.empty()) throw Impossible{"a reduction under a condition"};
+  if (!guards_.empty()) throw Materialise{self->result != nullptr ? self->result : self};
   const std::vector<const Atom*> q = column_group(sizes);
   Index full = kept;
   for (std::size_t i = 0; i < dims.size(); ++i) full[static_cast<std::size_t>(dims[i])] = Lin(q[i]);

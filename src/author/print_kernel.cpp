@@ -49,8 +49,17 @@ class Printer {
       // the store itself rounds
       while (value->kind == Expr::Kind::op && (value->text == "stored({0}, {t0})") && buffer_type_is(s, value)) value = value->args[0];
       const std::string v = ref(value);
-      const std::string at = text(s.at);
-      line(fmt::format("tl.store({} + {}, {}{})", pointer(buffer_of_.at(s.tensor)), at.empty() ? "0" : at, v, mask_text(store_mask(s))));
+      std::string at = text(s.at);
+      unsigned deps = depends(s.at);
+      if (!flat_ && rows_.empty()) {  // one row: its number keeps the shape
+        at = at == "0" ? "rows" : at + " + rows";
+        deps |= kRows;
+      }
+      if (flat_ && rows_.empty()) {
+        at = "offs";
+        deps |= kRows;
+      }
+      line(fmt::format("tl.store({} + {}, {}{})", pointer(buffer_of_.at(s.tensor)), at, v, mask_text(axis_masks(deps))));
     }
     finish();
     return std::move(out_);
@@ -227,9 +236,14 @@ class Printer {
   static std::string mask_text(const std::vector<std::string>& masks) {
     return masks.empty() ? std::string() : ", mask=" + fmt::format("{}", fmt::join(masks, " & "));
   }
-  std::vector<std::string> store_mask(const Kernel::Store& s) {
-    // a value may be wider than its place only where it is the same in all
-    return axis_masks(depends(s.at));
+  // Zero in the shape of the axes: a mask may not be wider than its pointers.
+  std::string widened(unsigned axes) const {
+    std::string out;
+    if (flat_) return axes != 0 ? " + 0 * offs" : "";
+    if ((axes & kRows) != 0) out += " + 0 * rows";
+    for (std::size_t g = 0; g < columns_.size(); ++g)
+      if ((axes & (2U << g)) != 0) out += " + 0 * " + column_names_[g];
+    return out;
   }
 
   // ---- text
@@ -294,7 +308,8 @@ class Printer {
         std::vector<std::string> masks = axis_masks(depends(e));
         for (const Expr* g : e->guards) masks.push_back(ref(g));
         const std::string at = text(e->at);
-        value = fmt::format("tl.load({}{}{}){}", pointer(e->buffer), at == "0" ? "" : " + " + at, mask_text(masks), e->text);
+        value = fmt::format("tl.load({}{}{}{}){}", pointer(e->buffer), at == "0" ? "" : " + " + at,
+                            widened(depends(e) & ~depends(e->at)), mask_text(masks), e->text);
         break;
       }
       case Expr::Kind::op:

@@ -255,7 +255,7 @@ Abstract group_norm(Call& call) {
   if (h.shape.size() < 2 || groups <= 0) throw Unfit{"group_norm of a vector"};
   const auto each = divide_exactly(trace.ix.resolve(h.shape[1]), Dim(groups));
   const Dim size = each ? *each
-                        : trace.ix.symbol(fmt::format("group_{}", trace.ix.symbols().size()),
+                        : trace.ix.derived("group",
                                           fmt::format("{} // {}", trace.ix.text(h.shape[1], true), groups),
                                           trace.sizes(h)[1] / groups);
   std::vector<Dim> grouped{h.shape[0], Dim(groups), size};
@@ -300,7 +300,7 @@ const Tensor* reduced(Trace& trace, const Tensor* source, const std::vector<int>
   t.cost = significant.empty() ? 0 : static_cast<double>(n);
   t.element = [source, significant, combine](Kernel& k, const Index& index) -> const Expr* {
     if (significant.empty()) return k.element(source, index);
-    return k.reduce(combine, source, significant, index);
+    return k.reduce(combine, k.current(), source, significant, index);
   };
   return trace.make(std::move(t));
 }

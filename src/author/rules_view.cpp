@@ -718,7 +718,7 @@ Handle reshape(Trace& trace, const Handle& h, std::vector<std::int64_t> sizes, b
       shape[static_cast<std::size_t>(open)] = *q;
     else
       shape[static_cast<std::size_t>(open)] =
-          trace.ix.symbol(fmt::format("rest_{}", trace.ix.symbols().size()),
+          trace.ix.derived("rest",
                           fmt::format("({}) // ({})", trace.ix.text(total, true), trace.ix.text(rest, true)),
                           sizes[static_cast<std::size_t>(open)]);
   }
@@ -852,7 +852,7 @@ Handle apply_items(Trace& trace, Handle h, const std::vector<Item>& items) {
           if (const auto q = divide_exactly(trace.ix.resolve(length), Dim(item.step)); q && lo == 0)
             length = *q;
           else
-            length = trace.ix.symbol(fmt::format("part_{}", trace.ix.symbols().size()),
+            length = trace.ix.derived("part",
                                      fmt::format("({} + {}) // {}", trace.ix.text(length, true), item.step - 1, item.step),
                                      count);
         }

@@ -28,7 +28,7 @@ Dim output_size(Trace& trace, const Dim& in, std::int64_t kernel, std::int64_t s
                 std::int64_t out) {
   const std::int64_t reach = dilation * (kernel - 1) + 1;
   if (stride == 1) return in + Dim(2 * pad - reach + 1);
-  return trace.ix.symbol(fmt::format("out_{}", trace.ix.symbols().size()),
+  return trace.ix.derived("out",
                          fmt::format("({} - {}) // {} + 1", trace.ix.text(in + Dim(2 * pad), true), reach, stride), out);
 }
 

@@ -115,7 +115,10 @@ class Kernel {
   const Expr* op(std::string text, Dtype type, std::vector<const Expr*> args, std::string label);
   const Expr* to(const Expr* value, Dtype type);
   const Expr* round(const Expr* value, const Type& type);  // as eager stores it, still in the compute dtype
-  const Expr* reduce(const std::string& combine, const Tensor* source, const std::vector<int>& dims, const Index& kept);
+  // `self` is the tensor whose element it is; where it cannot be computed here, its operator's result is stored.
+  const Expr* reduce(const std::string& combine, const Tensor* self, const Tensor* source, const std::vector<int>& dims,
+                     const Index& kept);
+  const Tensor* current() const { return evaluating_.back(); }
   // Sum or maximum over taps; `body` gets their coordinates.
   const Expr* window(const std::string& combine, const std::vector<std::int64_t>& sizes,
                      const std::function<const Expr*(const std::vector<Lin>&)>& body);
@@ -137,6 +140,7 @@ class Kernel {
   std::map<std::string, const Expr*> by_key_;
   std::map<std::string, const Expr*> elements_;
   std::map<const Tensor*, int> evaluations_;
+  std::vector<const Tensor*> evaluating_;
   int depth_ = 0;
 };
 
