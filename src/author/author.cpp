@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "author/cost.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "fx/printer.h"
 #include "ops/lower.h"
@@ -80,8 +78,10 @@ class RegionAuthor {
     out.wrapper = region_name(graph_, region_);
     out.name = camel_case(out.wrapper);
     out.kernels = plan.kernels.size();
+    out.imports = pattern_.imports;
     out.pattern = pattern_.text;
-    print(plan, out);
+    out.parameters = names_;
+    print(plan, out.variants.emplace_back());
     estimate(graph_, facts_, region_, plan, trace_, out);
     return out;
   }
@@ -172,7 +172,9 @@ class RegionAuthor {
     return t.like >= 0 ? fmt::format("{}.dtype", buffer_names_.at(t.like)) : fmt::format("torch.{}", dtype_row(t.dtype).name);
   }
 
-  void print(const Schedule& plan, AuthoredPass& out) {
+  void print(const Schedule& plan, Variant& out) {
+    std::vector<Seen>& seen = out.seen.emplace_back();
+    for (const NodeId id : region_.inputs) seen.push_back({facts(id).sizes, facts(id).dtype});
     for (std::size_t i = 0; i < names_.size(); ++i) buffer_names_[static_cast<int>(i)] = names_[i];
     const std::string device = names_.empty() ? "\"cuda\"" : names_[0] + ".device";
     std::vector<std::string> lines;
@@ -199,7 +201,7 @@ class RegionAuthor {
     bool rounds = false, libdevice = false;
     std::vector<std::string> launches;
     for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
-      const std::string name = plan.kernels.size() == 1 ? out.wrapper + "_kernel" : fmt::format("{}_kernel_{}", out.wrapper, i);
+      const std::string name = plan.kernels.size() == 1 ? "fused_kernel" : fmt::format("fused_kernel_{}", i);
       const PrintedKernel k = print_kernel(*plan.kernels[i], indices_, name, buffer_names_, plan.buffer_of, options_.machine);
       kernels += k.text + "\n\n";
       launches.insert(launches.end(), k.launch.begin(), k.launch.end());
@@ -226,19 +228,10 @@ class RegionAuthor {
     }
     lines.push_back("return " + text_join(returned, ", "));
 
-    const std::string parameters = text_join(names_, ", ");
-    std::string tuple = names_.empty() ? "()" : names_.size() == 1 ? fmt::format("({},)", names_[0]) : "(" + parameters + ")";
-    std::string text = "import torch\n" + pattern_.imports + "import triton\nimport triton.language as tl\n";
-    if (libdevice) text += "from triton.language.extra import libdevice\n";
-    text += fmt::format("\n\n{}\n\ndef replacement_args({}):\n    return {}\n\n\n", pattern_.text, parameters, tuple);
-    if (rounds)
-      text += "@triton.jit\ndef stored(value, like_ptr):  # as eager keeps it between two operators\n"
-              "    return value.to(like_ptr.dtype.element_ty).to(tl.float32)\n\n\n";
-    text += kernels;
-    text += fmt::format("@torch.fx.wrap\ndef {}({}):\n", out.wrapper, parameters);
-    for (const std::string& l : lines) text += "    " + l + "\n";
-    text += fmt::format("\n\ndef replacement_func():\n    return {}\n", out.wrapper);
-    out.text = std::move(text);
+    out.kernels = std::move(kernels);
+    out.lines = std::move(lines);
+    out.rounds = rounds;
+    out.libdevice = libdevice;
   }
 
   static bool used_by_kernel(const Schedule& plan, int buffer) {
@@ -277,14 +270,6 @@ class RegionAuthor {
   std::map<int, std::string> buffer_names_;
 };
 
-void make_names_unique(std::vector<AuthoredPass>& passes) {
-  std::set<std::string> taken;
-  for (AuthoredPass& p : passes) {
-    const std::string base = p.name;
-    for (int i = 2; !taken.insert(p.name).second; ++i) p.name = fmt::format("{}{}", base, i);
-  }
-}
-
 }  // namespace
 
 Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& options) {
@@ -307,29 +292,8 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
         for (const NodeId id : region.nodes) out.left_out.push_back({id, impossible.why});
       }
     }
-    std::stable_sort(out.passes.begin(), out.passes.end(),
-                     [](const AuthoredPass& a, const AuthoredPass& b) { return a.region.nodes.size() > b.region.nodes.size(); });
-    // One pass serves every place of its pattern.
-    std::set<std::string> seen;
-    std::erase_if(out.passes, [&](const AuthoredPass& p) { return !seen.insert(p.text).second; });
-    make_names_unique(out.passes);
+    merge_passes(out.passes);
     return out;
-  });
-}
-
-Result<std::monostate> write_pass_folder(const std::string& folder, const std::vector<AuthoredPass>& passes, bool single_wrapper) {
-  return guarded([&] {
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) fail({Code::io, {folder, 0, 0, {}}, "cannot be made: " + error.message(), {}});
-    std::string order;
-    for (const AuthoredPass& p : passes) {
-      file_write(folder + "/" + p.name + ".py", p.text).take();
-      order += (order.empty() ? "" : ", ") + json_string(p.name);
-    }
-    (void)single_wrapper;
-    file_write(folder + "/sorted_output_pass_rule_names.json", "[" + order + "]\n").take();
-    return std::monostate{};
   });
 }
 
