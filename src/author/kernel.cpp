@@ -164,6 +164,14 @@ Lin Kernel::linear(const std::vector<Dim>& shape, const Index& index) {
   return ix.simplify(out);
 }
 
+std::optional<Lin> Kernel::as_index(const Expr* value) const {
+  if (dtype_row(value->type).floating || value->type == Dtype::boolean) return std::nullopt;
+  if (value->kind == Expr::Kind::index) return value->at;
+  if (value->kind == Expr::Kind::literal && value->host.empty()) return Lin(std::stoll(value->text));
+  if (value->kind == Expr::Kind::op && value->text.starts_with("{0}.to(tl.int")) return as_index(value->args[0]);
+  return std::nullopt;
+}
+
 std::vector<const Atom*> Kernel::column_group(const std::vector<Dim>& sizes) {
   for (const auto& group : columns) {
     bool equal = group.size() == sizes.size();
@@ -207,7 +215,7 @@ const Expr* Kernel::element(const Tensor* tensor, const Index& index) {
     throw Materialise{tensor};
   }
   const int times = ++evaluations_[tensor];
-  if (tensor->result != nullptr && times > 1 && (tensor->cost > kCheap ? times > 2 : times > kRepeats))
+  if (tensor->result != nullptr && times > 1 && (tensor->once || (tensor->cost > kCheap ? times > 2 : times > kRepeats)))
     throw Materialise{tensor->result};
   if (++depth_ > kDepthLimit) throw Impossible{"too deep"};
   evaluating_.push_back(tensor);

@@ -209,6 +209,10 @@ Abstract sum_like(Call& call) {
       [=](Kernel& k, const std::vector<const Expr*>& args) {
         const Expr* a = k.to(args[reversed ? 1 : 0], compute);
         const Expr* b = k.to(args[reversed ? 0 : 1], compute);
+        if (plain && (compute == Dtype::int64 || compute == Dtype::int32)) {  // sums of indices stay indices
+          const auto x = k.as_index(a), y = k.as_index(b);
+          if (x && y) return k.to(k.index(sign == "+" ? *x + *y : *x - *y), compute);
+        }
         if (!plain) {
           const Expr* f = alpha.kind == ValueKind::real ? k.literal(alpha.real, compute) : k.literal(alpha.integer, compute);
           b = k.op("{0} * {1}", compute, {b, f}, "scaled");

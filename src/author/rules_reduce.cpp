@@ -12,6 +12,7 @@ namespace passnet::author {
 namespace {
 
 constexpr std::int64_t kReduceLimit = 1 << 18;  // elements of one reduction
+constexpr std::int64_t kUnrolled = 8;           // elements of a reduction that becomes a loop over taps
 
 Dtype real_compute(const Handle& h) {
   if (!h.type.floating()) throw Unfit{"integers"};
@@ -294,6 +295,29 @@ const Tensor* reduced(Trace& trace, const Tensor* source, const std::vector<int>
   t.shape = source->shape;
   for (const int d : dims) t.shape[static_cast<std::size_t>(d)] = Dim(1);
   t.type = {compute_dtype(source->type.dtype), -1};
+  // A few elements that are not neighbours: unrolled, so that the kernel walks along memory.
+  std::size_t innermost = source->shape.size();
+  while (innermost > 0 && trace.ix.resolve(source->shape[innermost - 1]).is(1)) --innermost;
+  const bool strided = !significant.empty() && significant.back() + 1 != static_cast<int>(innermost);
+  if (strided && n <= kUnrolled && combine != "min") {
+    std::vector<std::int64_t> sizes;
+    for (const int d : significant) {
+      const Dim size = trace.ix.resolve(source->shape[static_cast<std::size_t>(d)]);
+      sizes.push_back(trace.ix.value(size));
+      trace.ix.unify(size, Dim(sizes.back()));
+    }
+    t.uses = {source};
+    t.label = combine;
+    t.cost = static_cast<double>(n);
+    t.element = [source, significant, combine, sizes](Kernel& k, const Index& index) {
+      return k.window(combine, sizes, [&](const std::vector<Lin>& tap) {
+        Index full = index;
+        for (std::size_t i = 0; i < significant.size(); ++i) full[static_cast<std::size_t>(significant[i])] = tap[i];
+        return k.element(source, full);
+      });
+    };
+    return trace.make(std::move(t));
+  }
   t.uses = {source};
   t.label = combine;
   t.reduces = !significant.empty();

@@ -388,7 +388,12 @@ Abstract concatenate(Call& call, std::vector<Handle> parts, std::size_t d, const
   t.label = label;
   t.element = [=](Kernel& k, const Index& index) -> const Expr* {
     const Dtype c = compute_dtype(type.dtype);
+    if (k.probing && index[d].terms.size() == 1 && index[d].constant.terms.empty() && index[d].terms.begin()->second.is(1) &&
+        index[d].terms.begin()->first->kind == Atom::Kind::coordinate)
+      k.cuts.push_back({index[d].terms.begin()->first, starts});
     const std::function<const Expr*(std::size_t)> from = [&](std::size_t i) -> const Expr* {
+      // behind this part for sure: the conditions of a kernel that walks over one part
+      if (i + 1 < sources.size() && !index[d].constant.terms.empty() && k.ix.surely_not_negative(index[d] - Lin(starts[i + 1]))) return from(i + 1);
       Index at = index;
       at[d] = index[d] - Lin(starts[i]);
       if (i + 1 == sources.size()) return k.element(sources[i], at);
@@ -550,6 +555,12 @@ Abstract gather_rows(Call& call, const Handle& source_handle, std::size_t d, con
     const auto first = index.begin() + static_cast<std::ptrdiff_t>(d);
     const auto last = first + static_cast<std::ptrdiff_t>(picks->shape.size());
     const Expr* row = k.element(picks, Index(first, last));
+    if (const auto at = k.as_index(row); at && k.ix.surely_not_negative(*at)) {  // a range, not memory
+      Index index_of(index.begin(), first);
+      index_of.push_back(*at);
+      index_of.insert(index_of.end(), last, index.end());
+      return k.element(source, index_of);
+    }
     if (may_be_negative)
       row = k.op("tl.where({0} < 0, {0} + {1}, {0})", row->type, {row, k.index(Lin(source->shape[d]))}, "row");
     Index at(index.begin(), first);

@@ -233,6 +233,44 @@ Abstract nearest(Call& call) {
   return stored(trace, trace.make(std::move(t)), h.type, "interpolate");
 }
 
+// Linear interpolation along one dimension, in float32.
+const Tensor* blended(Trace& trace, const Tensor* source, std::size_t d, std::int64_t in, std::int64_t to, bool corners) {
+  if (in == to) return source;
+  Tensor t;
+  t.shape = source->shape;
+  t.shape[d] = Dim(to);
+  t.type = {Dtype::float32, -1};
+  t.uses = {source};
+  t.cost = 12;
+  t.once = d == 3;
+  t.label = "blend";
+  const Dim size = trace.ix.resolve(source->shape[d]);
+  t.element = [=](Kernel& k, const Index& index) {
+    Index at = index;
+    if (in == 1) {
+      at[d] = Lin(0);
+      return k.to(k.element(source, at), Dtype::float32);
+    }
+    const std::string n = k.ix.text(size, true);
+    const Expr* o = k.to(k.index(index[d]), Dtype::float32);
+    const Expr* step = k.host_number(fmt::format("step_{}_{}", d, source->id),
+                                     corners ? fmt::format("({} - 1) / {}", n, std::max<std::int64_t>(to - 1, 1)) : fmt::format("{} / {}", n, to));
+    const Expr* real = corners ? k.op("{0} * {1}", Dtype::float32, {o, step}, "at")
+                               : k.op("tl.maximum(({0} + 0.5) * {1} - 0.5, 0.0)", Dtype::float32, {o, step}, "at");
+    const Expr* low = k.op("tl.minimum({0}.to(tl.int32), {1})", Dtype::int32, {real, k.index(Lin(size - Dim(1)))}, "low");
+    const Expr* high = k.op("tl.minimum({0} + 1, {1})", Dtype::int32, {low, k.index(Lin(size - Dim(1)))}, "high");
+    const Expr* weight = k.op("{0} - {1}.to(tl.float32)", Dtype::float32, {real, low}, "weight");
+    at[d] = Lin(k.ix.of_value(low));
+    const Expr* a = k.to(k.element(source, at), Dtype::float32);
+    at[d] = Lin(k.ix.of_value(high));
+    const Expr* b = k.to(k.element(source, at), Dtype::float32);
+    return k.op("{0} * (1.0 - {2}) + {1} * {2}", Dtype::float32, {a, b, weight}, "blend");
+  };
+  auto* made = const_cast<Tensor*>(trace.make(std::move(t)));
+  if (d == 3) made->result = made;
+  return made;
+}
+
 Abstract bilinear(Call& call) {
   const Handle& h = call.tensor(0);
   Trace& trace = call.trace;
@@ -241,43 +279,10 @@ Abstract bilinear(Call& call) {
   if (h.shape.size() != 4 || !h.type.floating() || h.type.dtype == Dtype::float64) throw Unfit{"bilinear interpolation of another kind"};
   const auto sizes = trace.sizes(h);
   if (out[0] == sizes[2] && out[1] == sizes[3]) return Abstract::of(copy_of(trace, h, "interpolate"));
-  const Tensor* source = trace.read(h);
-  Tensor t;
-  t.shape = {h.shape[0], h.shape[1], Dim(out[0]), Dim(out[1])};
-  t.type = {Dtype::float32, -1};
-  t.uses = {source};
-  t.cost = 24;
-  t.label = "bilinear";
-  t.element = [=, shape = h.shape](Kernel& k, const Index& index) {
-    struct Side {
-      Lin low, high;
-      const Expr* weight;
-      bool same;
-    };
-    const auto side = [&](std::size_t i) -> Side {
-      const std::int64_t in = sizes[2 + i], to = out[i];
-      const Dim size = k.ix.resolve(shape[2 + i]);
-      if (in == 1 || in == to) return {in == 1 ? Lin(0) : index[2 + i], Lin(0), nullptr, true};
-      const std::string n = k.ix.text(size, true);
-      const Expr* o = k.to(k.index(index[2 + i]), Dtype::float32);
-      const Expr* factor = corners ? k.host_number(fmt::format("step_{}", i), fmt::format("({} - 1) / {}", n, std::max<std::int64_t>(to - 1, 1)))
-                                   : k.host_number(fmt::format("step_{}_{}", i, source->id), fmt::format("{} / {}", n, to));
-      const Expr* real = corners ? k.op("{0} * {1}", Dtype::float32, {o, factor}, "at")
-                                 : k.op("tl.maximum(({0} + 0.5) * {1} - 0.5, 0.0)", Dtype::float32, {o, factor}, "at");
-      const Expr* low = k.op("tl.minimum({0}.to(tl.int32), {1})", Dtype::int32, {real, k.index(Lin(size - Dim(1)))}, "low");
-      const Expr* high = k.op("tl.minimum({0} + 1, {1})", Dtype::int32, {low, k.index(Lin(size - Dim(1)))}, "high");
-      const Expr* weight = k.op("{0} - {1}.to(tl.float32)", Dtype::float32, {real, low}, "weight");
-      return {Lin(k.ix.of_value(low)), Lin(k.ix.of_value(high)), weight, false};
-    };
-    const Side y = side(0), x = side(1);
-    const auto tap = [&](const Lin& r, const Lin& c) { return k.to(k.element(source, {index[0], index[1], r, c}), Dtype::float32); };
-    const auto blend = [&](const Expr* a, const Expr* b, const Expr* w) {
-      return k.op("{0} * (1.0 - {2}) + {1} * {2}", Dtype::float32, {a, b, w}, "blend");
-    };
-    const auto row = [&](const Lin& r) { return x.same ? tap(r, x.low) : blend(tap(r, x.low), tap(r, x.high), x.weight); };
-    return y.same ? row(y.low) : blend(row(y.low), row(y.high), y.weight);
-  };
-  return stored(trace, trace.make(std::move(t)), h.type, "interpolate");
+  // Along the rows first, stored where both rows of an output are needed, then between the rows.
+  const Tensor* wide = blended(trace, trace.read(h), 3, sizes[3], out[1], corners);
+  const Tensor* value = blended(trace, wide, 2, sizes[2], out[0], corners);
+  return stored(trace, value, h.type, "interpolate");
 }
 
 constexpr RuleRow kRules[] = {

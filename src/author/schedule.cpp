@@ -8,6 +8,7 @@ namespace passnet::author {
 namespace {
 
 constexpr int kRestarts = 64;
+constexpr std::int64_t kPartElements = 1 << 15;  // from so many elements on, parts get kernels of their own
 constexpr std::int64_t kColumnLimit = 1 << 18;  // columns of a row that a kernel holds
 
 class Scheduler {
@@ -48,7 +49,16 @@ class Scheduler {
     while (!pending.empty()) {
       const Tensor* root = pending.front();
       pending.erase(pending.begin());
+      cut_.reset();
       auto kernel = build(root, pending, out.buffer_of);
+      if (offered_ && elements(root) >= kPartElements) {  // one kernel a part, without the other parts' conditions
+        const Kernel::Cut cut = *offered_;
+        for (std::size_t part = cut.starts.size() - 1; part-- > 0;) {
+          cut_ = Part{dimension_, cut.starts[part], cut.starts[part + 1] - cut.starts[part]};
+          out.kernels.insert(out.kernels.begin(), build(root, {}, out.buffer_of, pending));
+        }
+        continue;
+      }
       std::erase_if(pending, [&](const Tensor* t) {
         return std::any_of(kernel->stores.begin(), kernel->stores.end(), [&](const Kernel::Store& s) { return s.tensor == t; });
       });
@@ -57,9 +67,16 @@ class Scheduler {
     return out;
   }
 
+  std::int64_t elements(const Tensor* t) const {
+    std::int64_t n = 1;
+    for (const Dim& d : t->shape) n *= trace_.ix.value(trace_.ix.resolve(d));
+    return n;
+  }
+
+  // `stored`: what earlier kernels store in any case.
   std::unique_ptr<Kernel> build(const Tensor* root, const std::vector<const Tensor*>& pending,
-                                const std::map<const Tensor*, int>& buffer_of) {
-    std::set<const Tensor*> first;  // stored by an earlier kernel
+                                const std::map<const Tensor*, int>& buffer_of, const std::vector<const Tensor*>& stored = {}) {
+    std::set<const Tensor*> first(stored.begin(), stored.end());  // stored by an earlier kernel
     for (;;) {
       auto kernel = std::make_unique<Kernel>(trace_.ix);
       try {
@@ -96,6 +113,19 @@ class Scheduler {
       if (!ix.resolve(root->shape[d]).is(1)) index[d] = Lin(atoms[d] = ix.coordinate(ix.resolve(root->shape[d])));
     root->element(probe, index);
     prepare(kernel);
+    offered_.reset();
+    if (!probe.reduces && !cut_)
+      for (const Kernel::Cut& c : probe.cuts)
+        for (std::size_t d = 0; d < rank && !offered_; ++d)
+          if (atoms[d] == c.coordinate && ix.same(c.starts.back(), root->shape[d])) {
+            offered_ = c;
+            dimension_ = d;
+          }
+    if (cut_) {
+      const Dim size = ix.resolve(cut_->size);
+      atoms[cut_->dimension] = size.is(1) ? nullptr : ix.coordinate(size);
+      index[cut_->dimension] = Lin(cut_->start) + (size.is(1) ? Lin(0) : Lin(atoms[cut_->dimension]));
+    }
     std::vector<std::size_t> columns;
     for (std::size_t d = 0; d < rank; ++d) {
       if (atoms[d] == nullptr) continue;
@@ -121,8 +151,15 @@ class Scheduler {
     kernel.stores.push_back({root, value, kernel.linear(root->shape, index)});
   }
 
+  struct Part {
+    std::size_t dimension;
+    Dim start, size;
+  };
   Trace& trace_;
   const std::map<const Tensor*, int>& written_;
+  std::optional<Part> cut_;             // the part of the root that is built
+  std::optional<Kernel::Cut> offered_;  // parts that the last root is put together of
+  std::size_t dimension_ = 0;
 };
 
 }  // namespace

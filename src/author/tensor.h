@@ -55,6 +55,7 @@ struct Tensor {
   std::string label;
   double cost = 1;       // of one element, in additions
   bool reduces = false;  // its element is a reduction
+  bool once = false;     // stored rather than computed at a second index
   const Tensor* result = nullptr;  // what eager would store: the tensor that ends its operator
   int buffer = -1;                 // the input or temporary that holds it
   NodeId node = 0;
@@ -103,6 +104,12 @@ class Kernel {
   std::set<const Atom*> reduce_rows;
   bool reduces = false;
   bool probing = false;
+  // Where a tensor is put together of parts along one coordinate: the parts' starts, and the end.
+  struct Cut {
+    const Atom* coordinate;
+    std::vector<Dim> starts;
+  };
+  std::vector<Cut> cuts;
 
   const Expr* element(const Tensor* tensor, const Index& index);
   const Expr* literal(double value, Dtype type);
@@ -131,6 +138,8 @@ class Kernel {
   std::vector<const Atom*> column_group(const std::vector<Dim>& sizes);
   Lin linear(const std::vector<Dim>& shape, const Index& index);
   std::size_t size() const { return exprs_.size(); }
+  // An integer that is an index expression, or a number.
+  std::optional<Lin> as_index(const Expr* value) const;
 
  private:
   const Expr* intern(Expr e);
