@@ -82,7 +82,7 @@ class RegionAuthor {
     out.pattern = pattern_.text;
     out.parameters = names_;
     print(plan, out.variants.emplace_back());
-    estimate(graph_, facts_, region_, plan, trace_, out);
+    estimate(graph_, program_, facts_, region_, plan, trace_, out);
     return out;
   }
 

@@ -8,6 +8,7 @@ namespace passnet::author {
 
 constexpr double kRequiredGain = 1.05;  // a pass is kept if eager is expected to take this many times as long
 
-void estimate(const Graph& graph, const GraphFacts& facts, const Region& region, const Schedule& plan, const Trace& trace, AuthoredPass& pass);
+void estimate(const Graph& graph, const Program& program, const GraphFacts& facts, const Region& region, const Schedule& plan,
+              const Trace& trace, AuthoredPass& pass);
 
 }  // namespace passnet::author

@@ -130,6 +130,10 @@ const Expr* Kernel::round(const Expr* value, const Type& type) {
 
 const Expr* Kernel::inside(const Lin& at, const Dim& limit) {
   std::vector<const Expr*> both;
+  if (at.is_constant()) {
+    const auto value = ix.resolve(at.constant).constant(), end = ix.resolve(limit).constant();
+    if (value && end) return *value >= 0 && *value < *end ? nullptr : literal(std::int64_t{0}, Dtype::boolean);
+  }
   if (!ix.surely_not_negative(at)) both.push_back(op("({0} >= 0)", Dtype::boolean, {index(at)}, "inside"));
   if (!ix.surely_below(at, limit))
     both.push_back(op("({0} < {1})", Dtype::boolean, {index(at), index(Lin(limit))}, "inside"));
@@ -139,6 +143,8 @@ const Expr* Kernel::inside(const Lin& at, const Dim& limit) {
 const Expr* Kernel::all_of(const std::vector<const Expr*>& conditions) {
   const Expr* out = nullptr;
   for (const Expr* c : conditions)
+    if (c != nullptr && c->kind == Expr::Kind::literal) return c;  // never
+  for (const Expr* c : conditions)
     if (c != nullptr) out = out == nullptr ? c : op("({0} & {1})", Dtype::boolean, {out, c}, "inside");
   return out;
 }
@@ -146,6 +152,7 @@ const Expr* Kernel::all_of(const std::vector<const Expr*>& conditions) {
 const Expr* Kernel::select(const Expr* condition, const std::function<const Expr*()>& then,
                            const std::function<const Expr*()>& otherwise, Dtype type) {
   if (condition == nullptr) return to(then(), type);
+  if (condition->kind == Expr::Kind::literal) return to(otherwise(), type);
   guards_.push_back(condition);
   const Expr* a = to(then(), type);
   guards_.back() = op("(~{0})", Dtype::boolean, {condition}, "outside");
