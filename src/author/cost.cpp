@@ -24,7 +24,7 @@ constexpr OperatorCost kEager[] = {
     {"batch_norm", 6.0, 0.2}, {"group_norm", 6.0, 0.5}, {"mean", 4.0, 0.2}, {"sum", 3.0, 0.2}, {"linalg_vector_norm", 3.0, 0.3},
     {"cat", 2.5, 0.1}, {"stack", 4.0, 0.2}, {"pad", 4.0, 0.5}, {"repeat", 6.0, 0.5}, {"tile", 6.0, 0.5}, {"roll", 3.0, 0.5},
     {"im2col", 4.0, 2.0}, {"max_pool2d", 4.0, 4.0}, {"avg_pool2d", 4.0, 3.0}, {"avg_pool1d", 6.0, 3.0}, {"adaptive_avg_pool2d", 4.0, 1.0},
-    {"upsample_bilinear2d", 5.0, 4.0}, {"upsample_nearest2d", 4.0, 1.5}, {"upsample_nearest1d", 4.0, 1.5}, {"embedding", 3.0, 0.1},
+    {"upsample_bilinear2d", 5.0, 3.0}, {"upsample_nearest2d", 4.0, 1.5}, {"upsample_nearest1d", 4.0, 1.5}, {"embedding", 3.0, 0.1},
     {"index_select", 2.0, 0.3}, {"contiguous", 1.5, 0.3}, {"reshape", 1.5, 0.3}, {"masked_fill", 3.0, 0.3}, {"arange", 1.5, 0.3},
     {"hardswish", 1.5, 0.3}, {"hardsigmoid", 1.5, 0.3}, {"where", 2.0, 0.3}, {"getitem", 4.0, 0.5},
 };
@@ -44,20 +44,33 @@ double count_of(const NodeFacts& f) {
 }
 double bytes_of(const NodeFacts& f) { return count_of(f) * static_cast<double>(dtype_row(f.dtype).size); }
 
+// Whether a reduction's columns are not neighbours in memory.
+bool strided(const Expr* reduce) {
+  bool out = false;
+  const std::function<void(const Expr*)> visit = [&](const Expr* e) {
+    if (e->kind == Expr::Kind::load)
+      for (const auto& [atom, c] : e->at.terms)
+        if (!reduce->loops.empty() && atom == reduce->loops.back() && !c.is(1)) out = true;
+    for (const Expr* a : e->args) visit(a);
+  };
+  visit(reduce->args[0]);
+  return out;
+}
+
 // Nanoseconds of one evaluation of an expression in a vectorised kernel.
 double expression_ns(const Expr* e) {
   switch (e->kind) {
     case Expr::Kind::load: {
       bool gathers = false;
       visit_atoms(e->at, [&](const Atom* a) { gathers |= a->value != nullptr; });
-      return gathers ? 0.5 : 0.1;
+      return gathers ? 1.2 : 0.1;
     }
-    case Expr::Kind::reduce: return 0.25;
+    case Expr::Kind::reduce: return strided(e) ? 1.5 : 0.25;
     case Expr::Kind::op: break;
     default: return 0;
   }
   const bool wide = dtype_row(e->type).size == 8;
-  double ns = wide ? 0.4 : 0.06;
+  double ns = wide ? 0.8 : e->type == Dtype::boolean ? 0.3 : 0.06;
   for (const std::string_view costly : {"exp(", "log(", "erf(", "tanh(", "sin(", "cos(", "pow("})
     if (e->text.find(costly) != std::string::npos) ns += 0.8;
   if (e->text.find('/') != std::string::npos || e->text.find("sqrt") != std::string::npos) ns += 0.3;
@@ -65,12 +78,6 @@ double expression_ns(const Expr* e) {
 }
 
 double kernel_ns(const Kernel& kernel, const Indices& ix) {
-  const auto extent = [&](const std::vector<const Atom*>& atoms) {
-    double n = 1;
-    for (const Atom* a : atoms) n *= static_cast<double>(ix.value(ix.resolve(a->size)));
-    return n;
-  };
-  const double rows = extent(kernel.rows);
   double total = 0;
   std::set<const Expr*> seen;
   // How often an expression is evaluated: the coordinates that it depends on.
@@ -95,7 +102,6 @@ double kernel_ns(const Kernel& kernel, const Indices& ix) {
     return coordinates;
   };
   for (const Kernel::Store& s : kernel.stores) visit(s.value);
-  (void)rows;
   return total;
 }
 

@@ -2,8 +2,9 @@
 // eager does, and its result is rounded once, as eager stores it.
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "author/trace.h"
 
@@ -139,10 +140,60 @@ const Tensor* operand(Call& call, std::size_t i, Type type) {
   return number(call.trace, call.at(i).literal, type);
 }
 
+// The order of dimensions in which eager stores the result: that of the first operand of the whole shape, where it is
+// a permuted dense tensor. Empty: row-major.
+std::vector<int> memory_order(const Call& call, const Tensor* value) {
+  for (const Abstract& a : call.args) {
+    if (!a.is_tensor() || a.tensor.shape.size() != value->shape.size()) continue;
+    const Handle& h = a.tensor;
+    const auto sizes = call.trace.sizes(h);
+    bool whole = true;
+    for (std::size_t d = 0; d < sizes.size(); ++d) whole &= sizes[d] == call.trace.ix.value(call.trace.ix.resolve(value->shape[d]));
+    if (!whole) continue;
+    std::vector<int> order(sizes.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int x, int y) {
+      const auto i = static_cast<std::size_t>(x), j = static_cast<std::size_t>(y);
+      return sizes[i] != 1 && sizes[j] != 1 && h.strides[i] > h.strides[j];
+    });
+    std::int64_t expected = 1;
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const auto d = static_cast<std::size_t>(order[i]);
+      if (sizes[d] == 1) continue;
+      if (h.strides[d] != expected) return {};
+      expected *= sizes[d];
+    }
+    if (std::is_sorted(order.begin(), order.end())) return {};
+    return order;
+  }
+  return {};
+}
+
 // The operator's result: a new tensor, or the new value of its first operand.
 Abstract deliver(Call& call, const Tensor* value, Type type, const std::string& label) {
   Trace& trace = call.trace;
-  if (!in_place(*call.step.schema)) return Abstract::of(trace.fresh(finished(trace, value, type, label)));
+  if (!in_place(*call.step.schema)) {
+    const std::vector<int> order = memory_order(call, value);
+    if (order.empty()) return Abstract::of(trace.fresh(finished(trace, value, type, label)));
+    // computed in memory's order, returned as the view that eager's result is
+    Tensor t;
+    std::vector<int> back(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      t.shape.push_back(value->shape[static_cast<std::size_t>(order[i])]);
+      back[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    }
+    t.type = value->type;
+    t.uses = {value};
+    t.label = label;
+    t.cost = value->cost;
+    t.element = [value, order](Kernel& k, const Index& index) {
+      Index at(index.size());
+      for (std::size_t i = 0; i < order.size(); ++i) at[static_cast<std::size_t>(order[i])] = index[i];
+      return k.element(value, at);
+    };
+    const Handle base = trace.fresh(finished(trace, trace.make(std::move(t)), type, label));
+    return Abstract::of(permute(trace, base, back, fmt::format(".permute({})", fmt::join(back, ", "))));
+  }
   const Handle target = call.tensor(0);
   const Tensor* out = finished(trace, value, target.type, label);
   if (out->shape.size() != target.shape.size()) throw Unfit{"an in-place operator that changes the shape"};
