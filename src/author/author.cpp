@@ -275,7 +275,7 @@ class RegionAuthor {
 Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& options) {
   return guarded([&] {
     const Program program = lower_graph(folder.graph).take();
-    const GraphFacts facts = find_regions(folder, program);
+    const GraphFacts facts = find_regions(folder, program, options.halves || has_halves(folder));
     Authored out;
     for (std::size_t i = 0; i < facts.nodes.size(); ++i) {
       const Node& node = folder.graph.nodes[i];

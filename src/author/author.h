@@ -49,6 +49,7 @@ struct Authored {
 struct AuthorOptions {
   Machine machine;
   bool keep_all = false;  // also regions that are not expected to gain
+  bool halves = false;    // the task has graphs in half precision; a graph's own inputs are asked in any case
 };
 
 Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& options);

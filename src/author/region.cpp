@@ -13,13 +13,14 @@ namespace {
 
 class Finder {
  public:
-  Finder(const GraphFolder& folder, const Program& program)
-      : folder_(folder), graph_(folder.graph), program_(program), users_(folder.graph), trace_(indices_) {}
+  Finder(const GraphFolder& folder, const Program& program, bool halves)
+      : folder_(folder), graph_(folder.graph), program_(program), users_(folder.graph), trace_(indices_), halves_(halves) {}
 
   GraphFacts run() {
     facts_.nodes.resize(graph_.nodes.size());
     registers_.resize(program_.types.size());
     trace();
+    if (halves_) leave_inexact();
     levels();
     components();
     return std::move(facts_);
@@ -99,7 +100,6 @@ class Finder {
       const Call call(trace_, step, std::move(args));
       if (!step.schema->params.empty() && step.schema->params[0].written && call.is_tensor(0)) {
         registers_[static_cast<std::size_t>(step.results[0])] = call.args[0];
-        written_.push_back({step.node, call.tensor(0).buffer});
         return;
       }
       const auto shapes = opaque_results(call);
@@ -109,9 +109,33 @@ class Finder {
     }
   }
 
+  std::string_view operator_of(NodeId id) const {
+    for (const Step& step : program_.steps)
+      if (step.node == id && step.kind == StepKind::aten) return step.schema->name;
+    return {};
+  }
+
+  // A norm's sums are added in another order than ATen's, so that in half precision some elements round to the
+  // neighbour. As a result that is right at t = -5; after a sum that cancels it is not. Such norms stay with ATen.
+  void leave_inexact() {
+    constexpr std::string_view kNorms[] = {"layer_norm", "group_norm", "rms_norm"};
+    constexpr std::string_view kHarmless[] = {"mul", "div", "to", "cat", "stack", "relu", "dropout", "clone", "contiguous", "reshape", "type_as"};
+    const std::function<bool(NodeId)> magnified = [&](NodeId id) {
+      for (const NodeId user : users_.of(id)) {
+        if (!at(user).light) continue;
+        const bool view = at(user).buffer == at(id).buffer;
+        const bool harmless = view || std::find(std::begin(kHarmless), std::end(kHarmless), operator_of(user)) != std::end(kHarmless);
+        if (!harmless || magnified(user)) return true;
+      }
+      return false;
+    };
+    for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id)
+      if (at(id).light && std::find(std::begin(kNorms), std::end(kNorms), operator_of(id)) != std::end(kNorms) && magnified(id))
+        reject(at(id), "in half precision its rounding cannot be reproduced, and what follows magnifies it");
+  }
+
   void levels() {
     std::map<int, int> buffer_level;  // memory that ATen changed: who reads it later comes later
-    std::size_t w = 0;
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       const Node& node = graph_.nodes[id];
       NodeFacts& f = at(id);
@@ -129,7 +153,6 @@ class Finder {
         });
       }
     }
-    (void)w;
     // As late as its users allow, so that what only a later region needs is computed there.
     for (NodeId id = static_cast<NodeId>(graph_.nodes.size()) - 1; id >= 0; --id) {
       NodeFacts& f = at(id);
@@ -202,15 +225,18 @@ class Finder {
   Trace trace_;
   std::vector<Abstract> registers_;
   GraphFacts facts_;
-  struct Written {
-    NodeId node;
-    int buffer;
-  };
-  std::vector<Written> written_;
+  bool halves_;
 };
 
 }  // namespace
 
-GraphFacts find_regions(const GraphFolder& folder, const Program& program) { return Finder(folder, program).run(); }
+GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves) { return Finder(folder, program, halves).run(); }
+
+bool has_halves(const GraphFolder& folder) {
+  return std::any_of(folder.inputs.begin(), folder.inputs.end(), [&](std::int32_t i) {
+    const Dtype d = folder.metas[static_cast<std::size_t>(i)].dtype;
+    return d == Dtype::float16 || d == Dtype::bfloat16;
+  });
+}
 
 }  // namespace passnet::author

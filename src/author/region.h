@@ -32,9 +32,11 @@ struct GraphFacts {
   std::vector<Region> regions;
 };
 
-GraphFacts find_regions(const GraphFolder& folder, const Program& program);
+// `halves`: the pass may meet half precision, so what cannot be reproduced to the last bit is not fused with what would
+// magnify it (see leave_inexact).
+GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves);
 
-// Whether the node is an identity or a view in eager: no data moves.
-bool node_moves_no_data(const Node& node);
+// Whether some input is in half precision.
+bool has_halves(const GraphFolder& folder);
 
 }  // namespace passnet::author

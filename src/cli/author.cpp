@@ -51,8 +51,12 @@ int run(const Options& o) {
   }
   std::vector<author::AuthoredPass> passes;
   std::set<std::string> dropped;  // patterns that lose on some graph of the task
+  std::vector<GraphFolder> folders;
   for (const std::string& graph : o.selection.resolve()) {
-    const GraphFolder folder = read_graph_folder(graph).take();
+    folders.push_back(read_graph_folder(graph).take());
+    options.halves |= author::has_halves(folders.back());
+  }
+  for (const GraphFolder& folder : folders) {
     author::Authored authored = author::author_graph(folder, options).take();
     if (o.explain) explain(folder, authored);
     if (engine != nullptr) {
@@ -69,6 +73,10 @@ int run(const Options& o) {
   }
   std::erase_if(passes, [&](const author::AuthoredPass& p) { return dropped.contains(p.pattern); });
   author::merge_passes(passes);
+  if (o.out == "-") {
+    for (const author::AuthoredPass& p : passes) fmt::print("# {}.py\n{}", p.name, author::pass_file(p));
+    return kOk;
+  }
   author::write_pass_folder(o.out, passes, o.single_wrapper).take();
   fmt::print(stderr, "{} pass{} in {}\n", passes.size(), passes.size() == 1 ? "" : "es", o.out);
   return kOk;
@@ -80,7 +88,7 @@ void add_author(CLI::App& app, Outcome& outcome) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("author", "Write a pass folder for a graph or a task: fused kernels, measured against eager");
   o->selection.add_options(*command);
-  command->add_option("-o,--out", o->out, "Where the pass folder goes")->required()->type_name("DIR");
+  command->add_option("-o,--out", o->out, "Where the pass folder goes; - prints the passes")->required()->type_name("DIR");
   command->add_flag("--explain", o->explain, "Say which regions were found, what they save and why a node was left out");
   command->add_flag("--no-measure", o->no_measure, "Decide by the cost model alone");
   command->add_option("--threads", o->threads, "Threads while measuring; all cores unless given");
