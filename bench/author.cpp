@@ -1,5 +1,6 @@
-// The built-in author over a list of graphs: authored without measuring, checked, and timed against eager in one process.
-//   bench_author LIST [--no-check] [--no-run] [--no-time] [--all] [--threads N] [--folder DIR]
+// The built-in author over a list of graphs: authored (--measure: every pass timed and dropped unless it wins), checked,
+// and timed against eager in one process.
+//   bench_author LIST [--no-check] [--no-run] [--no-time] [--all] [--measure] [--threads N] [--folder DIR]
 // A line a graph: status, the smallest t at which it is right, passes, microseconds by eager and with passes, their
 // ratio, milliseconds of authoring, and what the cost model expects of the regions. Ends with the geometric mean, a graph without a pass counting 1.
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <filesystem>
 
 #include "author/author.h"
+#include "author/choose.h"
 #include "author/measure.h"
 #include "base/file.h"
 #include "base/process.h"
@@ -20,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  bool check = true, run = true, time = true;
+  bool check = true, run = true, time = true, choose = false;
   author::AuthorOptions author_options;
   int threads = core_count();
   std::string folder = "/tmp/passnet_author";
@@ -28,6 +30,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--no-check") == 0) check = false;
     if (std::strcmp(argv[i], "--no-run") == 0) run = false;
     if (std::strcmp(argv[i], "--no-time") == 0) time = false;
+    if (std::strcmp(argv[i], "--measure") == 0) choose = author_options.keep_all = true;
     if (std::strcmp(argv[i], "--all") == 0) author_options.keep_all = true;
     if (std::strcmp(argv[i], "--threads") == 0 && i + 1 < argc) threads = std::atoi(argv[++i]);
     if (std::strcmp(argv[i], "--folder") == 0 && i + 1 < argc) folder = argv[++i];
@@ -49,7 +52,8 @@ int main(int argc, char** argv) {
     double ms = 0, expected_eager = 0, expected_pass = 0;
     try {
       const GraphFolder graph = read_graph_folder(path).take();
-      const author::Authored authored = author::author_graph(graph, author_options).take();
+      author::Authored authored = author::author_graph(graph, author_options).take();
+      if (choose) author::choose(graph, authored.passes, measure, threads).take();
       ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
       count = authored.passes.size();
       for (const author::AuthoredPass& p : authored.passes) {
