@@ -51,6 +51,22 @@ class ModelPrinter {
   ModelPrinter(const Graph& graph, PrintStyle style)
       : graph_(graph), raw_(style == PrintStyle::raw), last_use_(graph_last_uses(graph)) {}
 
+  PrintedFunction function(const std::string& name) {
+    clears_ = false;
+    choose_names();
+    std::string body, parameters;
+    const std::size_t inputs = graph_.placeholder_count();
+    for (auto id = static_cast<NodeId>(inputs); id < static_cast<NodeId>(graph_.nodes.size()); ++id) line(id, body);
+    for (std::size_t i = 0; i < inputs; ++i) parameters += (i > 0 ? ", " : "") + variables_[i];
+    std::string text = "def " + name + "(" + parameters + "):\n";
+    for (std::size_t at = 0; at < body.size();) {  // a model's lines are four columns deeper
+      const std::size_t end = std::min(body.find('\n', at), body.size());
+      text += body.substr(at + 4, end - at - 4) + "\n";
+      at = end + 1;
+    }
+    return {imports(), std::move(text)};
+  }
+
   std::string run() {
     choose_names();
     std::string body;
@@ -140,7 +156,8 @@ class ModelPrinter {
     } else {
       statements.push_back(fmt::format("{} = {}", variable, expression(node)));
     }
-    if (const std::string clears = dead_names(id); !clears.empty()) statements.push_back(clears);
+    if (clears_)
+      if (const std::string clears = dead_names(id); !clears.empty()) statements.push_back(clears);
     for (std::size_t i = 0; i < statements.size(); ++i) {
       if (!raw_)
         out += "        " + statements[i] + "\n";
@@ -221,12 +238,16 @@ class ModelPrinter {
   bool raw_;
   std::vector<NodeId> last_use_;
   std::vector<std::string> variables_;
-  bool device_ = false, inf_ = false, nan_ = false;
+  bool device_ = false, inf_ = false, nan_ = false, clears_ = true;
   std::set<std::string> modules_;
 };
 
 }  // namespace
 
 std::string print_model(const Graph& graph, PrintStyle style) { return ModelPrinter(graph, style).run(); }
+
+PrintedFunction print_function(const Graph& graph, const std::string& name) {
+  return ModelPrinter(graph, PrintStyle::plain).function(name);
+}
 
 }  // namespace passnet

@@ -14,4 +14,11 @@ enum class PrintStyle : std::uint8_t {
 
 std::string print_model(const Graph& graph, PrintStyle style);
 
+// A graph as a plain function without clean-ups, as pass files have it: `def name(x, y):`.
+struct PrintedFunction {
+  std::string imports;  // lines that its text needs
+  std::string text;
+};
+PrintedFunction print_function(const Graph& graph, const std::string& name);
+
 }  // namespace passnet

@@ -50,6 +50,7 @@ class Lowering : public Emitter {
       else
         values_[id] = node_call(node);
     }
+    program_.values = std::move(values_);
     return std::move(program_);
   }
 

@@ -54,6 +54,7 @@ struct Program {
   std::vector<Ty> types;  // of every register
   std::size_t inputs = 0;
   Value result;
+  std::vector<Value> values;  // what each node of the graph became
 };
 
 }  // namespace passnet

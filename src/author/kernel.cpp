@@ -1,0 +1,289 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "author/tensor.h"
+#include "base/text.h"
+
+namespace passnet::author {
+
+namespace {
+
+constexpr std::size_t kExpressionLimit = 4000;  // expressions of one kernel
+constexpr double kCheap = 4;                    // a tensor up to this cost may be computed at several indices
+constexpr int kRepeats = 40;                    // so often
+constexpr int kDepthLimit = 600;
+
+}  // namespace
+
+Dtype compute_dtype(Dtype dtype) {
+  return dtype == Dtype::float16 || dtype == Dtype::bfloat16 ? Dtype::float32 : dtype;
+}
+
+std::string tl_dtype(Dtype dtype) {
+  return dtype == Dtype::boolean ? "tl.int1" : fmt::format("tl.{}", dtype_row(dtype).name);
+}
+
+const Expr* Kernel::intern(Expr e) {
+  std::string key = fmt::format("{} {} {} {} {}", static_cast<int>(e.kind), static_cast<int>(e.type), e.text, e.buffer,
+                                ix.key(e.at));
+  for (const Expr* a : e.args) key += fmt::format(" {}", a->id);
+  for (const Expr* g : e.guards) key += fmt::format(" ?{}", g->id);
+  for (const Atom* l : e.loops) key += fmt::format(" @{}", l->id);
+  for (const int t : e.types_of) key += fmt::format(" t{}", t);
+  if (const auto it = by_key_.find(key); it != by_key_.end()) return it->second;
+  if (exprs_.size() > kExpressionLimit) throw Impossible{"the kernel would be too long"};
+  e.id = static_cast<int>(exprs_.size());
+  exprs_.push_back(std::make_unique<Expr>(std::move(e)));
+  return by_key_[key] = exprs_.back().get();
+}
+
+const Expr* Kernel::literal(double value, Dtype type) {
+  Expr e;
+  e.type = type;
+  if (!dtype_row(type).floating) return literal(static_cast<std::int64_t>(value), type);
+  if (std::isnan(value))
+    e.text = "float(\"nan\")";
+  else if (std::isinf(value))
+    e.text = value < 0 ? "-float(\"inf\")" : "float(\"inf\")";
+  else
+    e.text = python_float(value);
+  return intern(std::move(e));
+}
+const Expr* Kernel::literal(std::int64_t value, Dtype type) {
+  Expr e;
+  e.type = type;
+  e.text = dtype_row(type).floating ? python_float(static_cast<double>(value)) : std::to_string(value);
+  if (type == Dtype::boolean) e.text = value != 0 ? "True" : "False";
+  return intern(std::move(e));
+}
+const Expr* Kernel::index(const Lin& at) {
+  Expr e;
+  e.kind = Expr::Kind::index;
+  e.type = Dtype::int32;
+  e.at = at;
+  return intern(std::move(e));
+}
+const Expr* Kernel::host_number(std::string name, std::string host) {
+  Expr e;
+  e.text = std::move(name);
+  e.host = std::move(host);
+  return intern(std::move(e));
+}
+const Expr* Kernel::load(int buffer, const Type& type, const Lin& at, std::string label) {
+  Expr e;
+  e.kind = Expr::Kind::load;
+  e.buffer = buffer;
+  e.at = ix.simplify(at);
+  e.type = compute_dtype(type.dtype);
+  if (type.like >= 0 || e.type != type.dtype) e.text = ".to(" + tl_dtype(e.type) + ")";
+  e.guards = guards_;
+  e.label = std::move(label);
+  return intern(std::move(e));
+}
+const Expr* Kernel::op(std::string text, Dtype type, std::vector<const Expr*> args, std::string label) {
+  Expr e;
+  e.kind = Expr::Kind::op;
+  e.text = std::move(text);
+  e.type = type;
+  e.args = std::move(args);
+  e.label = std::move(label);
+  return intern(std::move(e));
+}
+
+const Expr* Kernel::to(const Expr* value, Dtype type) {
+  if (value->type == type) return value;
+  if (value->kind == Expr::Kind::literal) {
+    if (value->text == "True" || value->text == "False") return literal(std::int64_t{value->text == "True"}, type);
+    if (dtype_row(type).floating && !dtype_row(value->type).floating)
+      return literal(std::stod(value->text), type);
+    if (dtype_row(type).floating) return literal(value->text.starts_with("float") || value->text.starts_with("-f")
+                                                     ? (value->text[0] == '-' ? -INFINITY : INFINITY)
+                                                     : std::stod(value->text),
+                                                 type);
+    if (!dtype_row(value->type).floating && type != Dtype::boolean) return literal(static_cast<std::int64_t>(std::stoll(value->text)), type);
+  }
+  return op("{0}.to(" + tl_dtype(type) + ")", type, {value}, value->label);
+}
+
+const Expr* Kernel::round(const Expr* value, const Type& type) {
+  value = to(value, compute_dtype(type.dtype));
+  if (value->kind == Expr::Kind::load || value->kind == Expr::Kind::literal) {
+    if (value->kind == Expr::Kind::load) return value;
+  }
+  if (type.like >= 0) {
+    if (value->text == "stored({0}, {t0})" && value->types_of[0] == type.like) return value;
+    Expr e;
+    e.kind = Expr::Kind::op;
+    e.text = "stored({0}, {t0})";
+    e.type = value->type;
+    e.args = {value};
+    e.types_of = {type.like};
+    e.label = value->label;
+    return intern(std::move(e));
+  }
+  if (type.dtype == Dtype::float16 || type.dtype == Dtype::bfloat16)
+    return op("{0}.to(" + tl_dtype(type.dtype) + ").to(tl.float32)", Dtype::float32, {value}, value->label);
+  return value;
+}
+
+const Expr* Kernel::inside(const Lin& at, const Dim& limit) {
+  std::vector<const Expr*> both;
+  if (at.is_constant()) {
+    const auto value = ix.resolve(at.constant).constant(), end = ix.resolve(limit).constant();
+    if (value && end) return *value >= 0 && *value < *end ? nullptr : literal(std::int64_t{0}, Dtype::boolean);
+  }
+  if (!ix.surely_not_negative(at)) both.push_back(op("({0} >= 0)", Dtype::boolean, {index(at)}, "inside"));
+  if (!ix.surely_below(at, limit))
+    both.push_back(op("({0} < {1})", Dtype::boolean, {index(at), index(Lin(limit))}, "inside"));
+  return all_of(both);
+}
+
+const Expr* Kernel::all_of(const std::vector<const Expr*>& conditions) {
+  const Expr* out = nullptr;
+  for (const Expr* c : conditions)
+    if (c != nullptr && c->kind == Expr::Kind::literal) return c;  // never
+  for (const Expr* c : conditions)
+    if (c != nullptr) out = out == nullptr ? c : op("({0} & {1})", Dtype::boolean, {out, c}, "inside");
+  return out;
+}
+
+const Expr* Kernel::select(const Expr* condition, const std::function<const Expr*()>& then,
+                           const std::function<const Expr*()>& otherwise, Dtype type) {
+  if (condition == nullptr) return to(then(), type);
+  if (condition->kind == Expr::Kind::literal) return to(otherwise(), type);
+  guards_.push_back(condition);
+  const Expr* a = to(then(), type);
+  guards_.back() = op("(~{0})", Dtype::boolean, {condition}, "outside");
+  const Expr* b = to(otherwise(), type);
+  guards_.pop_back();
+  return op("tl.where({0}, {1}, {2})", type, {condition, a, b}, a->label);
+}
+
+Lin Kernel::linear(const std::vector<Dim>& shape, const Index& index) {
+  Lin out;
+  Dim stride(1);
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    if (!ix.resolve(shape[d]).is(1)) out = out + index[d] * stride;
+    stride = stride * ix.resolve(shape[d]);
+  }
+  return ix.simplify(out);
+}
+
+std::optional<Lin> Kernel::as_index(const Expr* value) const {
+  if (dtype_row(value->type).floating || value->type == Dtype::boolean) return std::nullopt;
+  if (value->kind == Expr::Kind::index) return value->at;
+  if (value->kind == Expr::Kind::literal && value->host.empty()) return Lin(std::stoll(value->text));
+  if (value->kind == Expr::Kind::op && value->text.starts_with("{0}.to(tl.int")) return as_index(value->args[0]);
+  return std::nullopt;
+}
+
+std::vector<const Atom*> Kernel::column_group(const std::vector<Dim>& sizes) {
+  for (const auto& group : columns) {
+    bool equal = group.size() == sizes.size();
+    for (std::size_t i = 0; equal && i < sizes.size(); ++i) equal = ix.same(group[i]->size, sizes[i]);
+    if (equal) return group;
+  }
+  std::vector<const Atom*> out;
+  for (const Dim& s : sizes) out.push_back(ix.coordinate(s));
+  columns.push_back(out);
+  return out;
+}
+
+bool Kernel::covers(const Tensor* tensor, const Index& index) const {
+  if (!guards_.empty()) return false;
+  std::set<const Atom*> seen;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    if (ix.resolve(tensor->shape[d]).is(1)) continue;
+    const Lin& l = index[d];
+    if (l.terms.size() != 1 || !l.constant.terms.empty()) return false;
+    const auto& [atom, c] = *l.terms.begin();
+    if (atom->kind != Atom::Kind::coordinate || !c.is(1) || !ix.same(atom->size, tensor->shape[d])) return false;
+    if (!seen.insert(atom).second) return false;
+  }
+  for (const Atom* r : rows)
+    if (!seen.contains(r)) return false;
+  return true;
+}
+
+const Expr* Kernel::element(const Tensor* tensor, const Index& index) {
+  const auto temporary = stored_in.find(tensor);
+  if (tensor->buffer >= 0 || temporary != stored_in.end())
+    return load(tensor->buffer >= 0 ? tensor->buffer : temporary->second, tensor->type, linear(tensor->shape, index),
+                tensor->label);
+  std::string key = fmt::format("{}", tensor->id);
+  for (const Lin& l : index) key += ", " + ix.key(l);
+  for (const Expr* g : guards_) key += fmt::format(" ?{}", g->id);
+  if (const auto it = elements_.find(key); it != elements_.end()) return it->second;
+  const bool is_pending = pending.contains(tensor);
+  if (is_pending && !covers(tensor, index)) {
+    first.insert(tensor);
+    throw Materialise{tensor};
+  }
+  const int times = ++evaluations_[tensor];
+  if (tensor->result != nullptr && times > 1 && (tensor->once || (tensor->cost > kCheap ? times > 2 : times > kRepeats)))
+    throw Materialise{tensor->result};
+  if (++depth_ > kDepthLimit) throw Impossible{"too deep"};
+  evaluating_.push_back(tensor);
+  const Expr* out = tensor->element(*this, index);
+  evaluating_.pop_back();
+  --depth_;
+  if (is_pending) {
+    const bool known = std::any_of(stores.begin(), stores.end(), [&](const Store& s) { return s.tensor == tensor; });
+    if (!known) stores.push_back({tensor, out, linear(tensor->shape, index)});
+  }
+  return elements_[key] = out;
+}
+
+const Expr* Kernel::reduce(const std::string& combine, const Tensor* self, const Tensor* source,
+                           const std::vector<int>& dims, const Index& kept) {
+  reduces = true;
+  std::vector<Dim> sizes;
+  for (const int d : dims) sizes.push_back(ix.resolve(source->shape[static_cast<std::size_t>(d)]));
+  for (const Lin& l : kept)
+    visit_atoms(l, [&](const Atom* a) {
+      if (a->kind == Atom::Kind::value) throw Materialise{self->result != nullptr ? self->result : self};
+      for (const auto& group : columns)
+        if (!probing && std::find(group.begin(), group.end(), a) != group.end())
+          throw Materialise{self->result != nullptr ? self->result : self};
+      if (a->kind == Atom::Kind::coordinate) reduce_rows.insert(a);
+    });
+  if (!guards_.empty()) throw Materialise{self->result != nullptr ? self->result : self};
+  const std::vector<const Atom*> q = column_group(sizes);
+  Index full = kept;
+  for (std::size_t i = 0; i < dims.size(); ++i) full[static_cast<std::size_t>(dims[i])] = Lin(q[i]);
+  Expr e;
+  e.kind = Expr::Kind::reduce;
+  e.text = combine;
+  e.args = {element(source, full)};
+  e.type = e.args[0]->type;
+  e.loops = q;
+  e.label = combine;
+  return intern(std::move(e));
+}
+
+const Expr* Kernel::window(const std::string& combine, const std::vector<std::int64_t>& sizes,
+                           const std::function<const Expr*(const std::vector<Lin>&)>& body) {
+  std::vector<const Atom*> taps;
+  std::vector<Lin> at;
+  for (const std::int64_t s : sizes) {
+    if (s == 1) {
+      at.emplace_back(0);
+      continue;
+    }
+    taps.push_back(ix.coordinate(Dim(s)));
+    at.emplace_back(taps.back());
+  }
+  if (taps.empty()) return body(at);
+  Expr e;
+  e.kind = Expr::Kind::window;
+  e.text = combine;
+  e.args = {body(at)};
+  e.type = e.args[0]->type;
+  e.loops = taps;
+  e.label = combine;
+  return intern(std::move(e));
+}
+
+}  // namespace passnet::author

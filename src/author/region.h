@@ -1,0 +1,42 @@
+// Which nodes of a graph become one pass.
+//
+// Every node is traced once with the graph's own sizes. What has a rule is light; the rest (large products,
+// convolutions, attention, what no rule knows) stays with ATen. A region is a connected set of light nodes with no
+// heavy node between them: nodes of one level, where a level ends at a heavy node.
+#pragma once
+
+#include "author/trace.h"
+#include "fx/folder.h"
+
+namespace passnet::author {
+
+struct NodeFacts {
+  bool light = false;
+  std::string why;  // why it is not
+  int level = 0;
+  bool has_shape = false;  // a tensor of known shape
+  std::vector<std::int64_t> sizes;
+  Dtype dtype = Dtype::float32;
+  bool dense = true;  // eager stores it in row-major order
+  int buffer = -1;    // which memory it is, in this trace
+};
+
+struct Region {
+  std::vector<NodeId> nodes;    // in graph order
+  std::vector<NodeId> inputs;   // nodes outside that it uses, in the order of their use
+  std::vector<NodeId> outputs;  // its nodes that are used outside
+};
+
+struct GraphFacts {
+  std::vector<NodeFacts> nodes;
+  std::vector<Region> regions;
+};
+
+// `halves`: the pass may meet half precision, so what cannot be reproduced to the last bit is not fused with what would
+// magnify it (see leave_inexact).
+GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves);
+
+// Whether some input is in half precision.
+bool has_halves(const GraphFolder& folder);
+
+}  // namespace passnet::author

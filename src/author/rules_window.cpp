@@ -1,0 +1,384 @@
+// Windows and interpolation: pooling, im2col, nearest and bilinear upsampling, depthwise convolution. Also the shapes of
+// what is left to ATen.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "author/trace.h"
+
+namespace passnet::author {
+
+namespace {
+
+constexpr std::int64_t kTapLimit = 64;  // taps of a window that is unrolled
+
+Abstract stored(Trace& trace, const Tensor* value, Type type, const std::string& label) {
+  return Abstract::of(trace.fresh(finished(trace, value, type, label)));
+}
+
+std::vector<std::int64_t> spread(std::vector<std::int64_t> v, std::size_t n) {
+  if (v.size() == 1) v.resize(n, v[0]);
+  if (v.size() != n) throw Unfit{"a window of another rank"};
+  return v;
+}
+
+// The size of a window's output along a dimension.
+Dim output_size(Trace& trace, const Dim& in, std::int64_t kernel, std::int64_t stride, std::int64_t pad, std::int64_t dilation,
+                std::int64_t out) {
+  const std::int64_t reach = dilation * (kernel - 1) + 1;
+  if (stride == 1) return in + Dim(2 * pad - reach + 1);
+  return trace.ix.derived("out",
+                         fmt::format("({} - {}) // {} + 1", trace.ix.text(in + Dim(2 * pad), true), reach, stride), out);
+}
+
+struct Window {
+  std::vector<std::int64_t> kernel, stride, pad, dilation;
+};
+
+// Sizes of the output; ceil_mode counts a last window that is cut off.
+std::vector<std::int64_t> window_sizes(const std::vector<std::int64_t>& in, const Window& w, bool ceil) {
+  std::vector<std::int64_t> out;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const std::int64_t span = in[i] + 2 * w.pad[i] - w.dilation[i] * (w.kernel[i] - 1) - 1;
+    if (span < 0) throw Unfit{"a window larger than its input"};
+    std::int64_t n = span / w.stride[i] + 1;
+    if (ceil && span % w.stride[i] != 0 && n * w.stride[i] < in[i] + w.pad[i]) ++n;
+    out.push_back(n);
+  }
+  return out;
+}
+
+Abstract pool(Call& call) {
+  const Handle& h = call.tensor(0);
+  Trace& trace = call.trace;
+  const std::string name(call.step.schema->name);
+  const bool max = name.starts_with("max");
+  const std::size_t n = name.ends_with("1d") ? 1 : 2;
+  if (h.shape.size() < n + 1 || !h.type.floating()) throw Unfit{"pooling of another rank"};
+  Window w;
+  w.kernel = spread(call.integers(1), n);
+  const auto stride = call.is_none(2) ? std::vector<std::int64_t>{} : call.integers(2);
+  w.stride = stride.empty() ? w.kernel : spread(stride, n);
+  w.pad = spread(call.integers(3), n);
+  w.dilation = max ? spread(call.integers(4), n) : std::vector<std::int64_t>(n, 1);
+  const bool ceil = call.boolean(max ? 5 : 4);
+  std::int64_t taps = 1;
+  for (const std::int64_t k : w.kernel) taps *= k;
+  if (taps > kTapLimit) throw Unfit{"a large window"};
+  const bool count_padding = max || call.boolean(5);
+  if (!max && n == 2 && !call.is_none(6)) throw Unfit{"a divisor"};
+  auto sizes = trace.sizes(h);
+  const std::vector<std::int64_t> in(sizes.end() - static_cast<std::ptrdiff_t>(n), sizes.end());
+  const auto out = window_sizes(in, w, ceil);
+  const auto floor_out = window_sizes(in, w, false);
+  if (ceil && out != floor_out) throw Unfit{"windows that are cut off"};
+  const bool padded = std::any_of(w.pad.begin(), w.pad.end(), [](std::int64_t p) { return p != 0; });
+  if (!max && padded && !count_padding) throw Unfit{"an average without its padding"};
+  const Tensor* source = trace.read(h);
+  const Dtype compute = compute_dtype(h.type.dtype);
+  Tensor t;
+  t.shape = h.shape;
+  const std::size_t lead = h.shape.size() - n;
+  for (std::size_t i = 0; i < n; ++i)
+    t.shape[lead + i] = out[i] == 1 ? Dim(1) : output_size(trace, h.shape[lead + i], w.kernel[i], w.stride[i], w.pad[i], w.dilation[i], out[i]);
+  t.type = {compute, -1};
+  t.uses = {source};
+  t.label = name;
+  t.cost = static_cast<double>(taps);
+  t.element = [=, shape = h.shape](Kernel& k, const Index& index) {
+    const Expr* all = k.window(max ? "max" : "sum", w.kernel, [&](const std::vector<Lin>& tap) {
+      Index at = index;
+      std::vector<const Expr*> inside;
+      for (std::size_t i = 0; i < n; ++i) {
+        at[lead + i] = index[lead + i] * Dim(w.stride[i]) + tap[i] * Dim(w.dilation[i]) - Lin(w.pad[i]);
+        if (w.pad[i] != 0) inside.push_back(k.inside(at[lead + i], shape[lead + i]));
+      }
+      return k.select(k.all_of(inside), [&] { return k.element(source, at); },
+                      [&] { return max ? k.literal(-INFINITY, compute) : k.literal(0.0, compute); }, compute);
+    });
+    if (max) return all;
+    return k.op("{0} / {1}", compute, {all, k.literal(static_cast<double>(taps), compute)}, "mean");
+  };
+  return stored(trace, trace.make(std::move(t)), h.type, name);
+}
+
+Abstract adaptive_pool(Call& call) {
+  const Handle& h = call.tensor(0);
+  Trace& trace = call.trace;
+  const auto out = call.integers(1);
+  const std::size_t n = out.size(), lead = h.shape.size() - n;
+  if (!h.type.floating()) throw Unfit{"pooling of integers"};
+  const auto sizes = trace.sizes(h);
+  const Dtype compute = compute_dtype(h.type.dtype);
+  const std::string name(call.step.schema->name);
+  const Tensor* source = trace.read(h);
+  if (std::all_of(out.begin(), out.end(), [](std::int64_t o) { return o == 1; })) {
+    std::vector<int> dims;
+    Dim count(1);
+    for (std::size_t i = 0; i < n; ++i) {
+      dims.push_back(static_cast<int>(lead + i));
+      count = count * trace.ix.resolve(h.shape[lead + i]);
+    }
+    const Tensor* value = elementwise(trace, {reduced(trace, source, dims, "sum")}, {compute, -1}, "mean", 4,
+                                      [=](Kernel& k, const std::vector<const Expr*>& args) {
+                                        return k.op("{0} / {1}", compute, {k.to(args[0], compute), k.to(k.index(Lin(count)), compute)}, "mean");
+                                      });
+    return stored(trace, value, h.type, "pool");
+  }
+  Window w;
+  Tensor t;
+  t.shape = h.shape;
+  std::int64_t taps = 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (out[i] <= 0 || sizes[lead + i] % out[i] != 0) throw Unfit{"windows of several sizes"};
+    w.kernel.push_back(sizes[lead + i] / out[i]);
+    taps *= w.kernel.back();
+    t.shape[lead + i] = Dim(out[i]);
+    trace.ix.unify(h.shape[lead + i], Dim(sizes[lead + i]));
+  }
+  if (taps > kTapLimit) throw Unfit{"a large window"};
+  t.type = {compute, -1};
+  t.uses = {source};
+  t.label = name;
+  t.cost = static_cast<double>(taps);
+  t.element = [=](Kernel& k, const Index& index) {
+    const Expr* all = k.window("sum", w.kernel, [&](const std::vector<Lin>& tap) {
+      Index at = index;
+      for (std::size_t i = 0; i < n; ++i) at[lead + i] = index[lead + i] * Dim(w.kernel[i]) + tap[i];
+      return k.element(source, at);
+    });
+    return k.op("{0} / {1}", compute, {all, k.literal(static_cast<double>(taps), compute)}, "mean");
+  };
+  return stored(trace, trace.make(std::move(t)), h.type, "pool");
+}
+
+// Columns of windows: [n, c * kh * kw, windows]
+Abstract im2col(Call& call) {
+  const Handle& h = call.tensor(0);
+  Trace& trace = call.trace;
+  if (h.shape.size() != 4) throw Unfit{"im2col of another rank"};
+  Window w{spread(call.integers(1), 2), spread(call.integers(4), 2), spread(call.integers(3), 2), spread(call.integers(2), 2)};
+  const auto sizes = trace.sizes(h);
+  const auto out = window_sizes({sizes[2], sizes[3]}, w, false);
+  const Tensor* source = trace.read(h);
+  std::vector<Dim> windows;
+  for (std::size_t i = 0; i < 2; ++i) windows.push_back(out[i] == 1 ? Dim(1) : output_size(trace, h.shape[2 + i], w.kernel[i], w.stride[i], w.pad[i], w.dilation[i], out[i]));
+  Tensor t;
+  t.shape = {h.shape[0], h.shape[1], Dim(w.kernel[0]), Dim(w.kernel[1]), windows[0], windows[1]};
+  t.type = h.type;
+  t.uses = {source};
+  t.label = "im2col";
+  const bool padded = w.pad[0] != 0 || w.pad[1] != 0;
+  t.element = [=, shape = h.shape](Kernel& k, const Index& index) {
+    Index at{index[0], index[1], Lin(0), Lin(0)};
+    std::vector<const Expr*> inside;
+    for (std::size_t i = 0; i < 2; ++i) {
+      at[2 + i] = index[4 + i] * Dim(w.stride[i]) + index[2 + i] * Dim(w.dilation[i]) - Lin(w.pad[i]);
+      if (padded) inside.push_back(k.inside(at[2 + i], shape[2 + i]));
+      if (k.ix.resolve(shape[2 + i]).is(1)) at[2 + i] = Lin(0);
+    }
+    const Dtype c = source->type.floating() ? compute_dtype(source->type.dtype) : source->type.dtype;
+    return k.select(k.all_of(inside), [&] { return k.element(source, at); }, [&] { return k.literal(std::int64_t{0}, c); }, c);
+  };
+  const Tensor* six = trace.make(std::move(t));
+  const Tensor* value = with_shape(trace, six, {h.shape[0], h.shape[1] * Dim(w.kernel[0] * w.kernel[1]), windows[0] * windows[1]});
+  return stored(trace, value, h.type, "im2col");
+}
+
+// The sizes that an interpolation asks for: given, or scaled.
+std::vector<std::int64_t> upsample_sizes(Call& call, std::size_t factors_at) {
+  if (call.is_none(1)) throw Unfit{"interpolation by a factor"};
+  if (call.args.size() > factors_at && !call.is_none(factors_at)) throw Unfit{"interpolation by a factor"};
+  return call.integers(1);
+}
+
+Abstract nearest(Call& call) {
+  const Handle& h = call.tensor(0);
+  Trace& trace = call.trace;
+  const auto out = upsample_sizes(call, 2);
+  const std::size_t n = out.size(), lead = h.shape.size() - n;
+  const auto sizes = trace.sizes(h);
+  Tensor t;
+  t.shape = h.shape;
+  std::vector<std::int64_t> in(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    in[i] = sizes[lead + i];
+    // ATen multiplies by the quotient in float32; ours are integers, so both must agree everywhere
+    const float scale = static_cast<float>(in[i]) / static_cast<float>(out[i]);
+    for (std::int64_t o = 0; o < out[i]; ++o)
+      if (std::min(static_cast<std::int64_t>(std::floor(static_cast<float>(o) * scale)), in[i] - 1) != o * in[i] / out[i])
+        throw Unfit{"an interpolation that depends on rounding"};
+    trace.ix.unify(h.shape[lead + i], Dim(in[i]));
+    t.shape[lead + i] = Dim(out[i]);
+  }
+  const Tensor* source = trace.read(h);
+  t.type = h.type;
+  t.uses = {source};
+  t.cost = 2;
+  t.label = "nearest";
+  t.element = [=](Kernel& k, const Index& index) {
+    Index at = index;
+    for (std::size_t i = 0; i < n; ++i) {
+      Lin& l = at[lead + i];
+      if (in[i] == 1)
+        l = Lin(0);
+      else if (out[i] % in[i] == 0)
+        l = k.ix.quotient(l, Dim(out[i] / in[i]));
+      else if (out[i] != in[i])
+        l = k.ix.quotient(l * Dim(in[i]), Dim(out[i]));
+    }
+    return k.element(source, at);
+  };
+  return stored(trace, trace.make(std::move(t)), h.type, "interpolate");
+}
+
+// Linear interpolation along one dimension, in float32.
+const Tensor* blended(Trace& trace, const Tensor* source, std::size_t d, std::int64_t in, std::int64_t to, bool corners) {
+  if (in == to) return source;
+  Tensor t;
+  t.shape = source->shape;
+  t.shape[d] = Dim(to);
+  t.type = {Dtype::float32, -1};
+  t.uses = {source};
+  t.cost = 12;
+  t.once = d == 3;
+  t.label = "blend";
+  const Dim size = trace.ix.resolve(source->shape[d]);
+  t.element = [=](Kernel& k, const Index& index) {
+    Index at = index;
+    if (in == 1) {
+      at[d] = Lin(0);
+      return k.to(k.element(source, at), Dtype::float32);
+    }
+    const std::string n = k.ix.text(size, true);
+    const Expr* o = k.to(k.index(index[d]), Dtype::float32);
+    const Expr* step = k.host_number(fmt::format("step_{}_{}", d, source->id),
+                                     corners ? fmt::format("({} - 1) / {}", n, std::max<std::int64_t>(to - 1, 1)) : fmt::format("{} / {}", n, to));
+    const Expr* real = corners ? k.op("{0} * {1}", Dtype::float32, {o, step}, "at")
+                               : k.op("tl.maximum(({0} + 0.5) * {1} - 0.5, 0.0)", Dtype::float32, {o, step}, "at");
+    const Expr* low = k.op("tl.minimum({0}.to(tl.int32), {1})", Dtype::int32, {real, k.index(Lin(size - Dim(1)))}, "low");
+    const Expr* high = k.op("tl.minimum({0} + 1, {1})", Dtype::int32, {low, k.index(Lin(size - Dim(1)))}, "high");
+    const Expr* weight = k.op("{0} - {1}.to(tl.float32)", Dtype::float32, {real, low}, "weight");
+    at[d] = Lin(k.ix.of_value(low));
+    const Expr* a = k.to(k.element(source, at), Dtype::float32);
+    at[d] = Lin(k.ix.of_value(high));
+    const Expr* b = k.to(k.element(source, at), Dtype::float32);
+    return k.op("{0} * (1.0 - {2}) + {1} * {2}", Dtype::float32, {a, b, weight}, "blend");
+  };
+  auto* made = const_cast<Tensor*>(trace.make(std::move(t)));
+  if (d == 3) made->result = made;
+  return made;
+}
+
+Abstract bilinear(Call& call) {
+  const Handle& h = call.tensor(0);
+  Trace& trace = call.trace;
+  const auto out = upsample_sizes(call, 3);
+  const bool corners = call.boolean(2);
+  if (h.shape.size() != 4 || !h.type.floating() || h.type.dtype == Dtype::float64) throw Unfit{"bilinear interpolation of another kind"};
+  const auto sizes = trace.sizes(h);
+  if (out[0] == sizes[2] && out[1] == sizes[3]) return Abstract::of(copy_of(trace, h, "interpolate"));
+  // Along the rows first, stored where both rows of an output are needed, then between the rows.
+  const Tensor* wide = blended(trace, trace.read(h), 3, sizes[3], out[1], corners);
+  const Tensor* value = blended(trace, wide, 2, sizes[2], out[0], corners);
+  return stored(trace, value, h.type, "interpolate");
+}
+
+constexpr RuleRow kRules[] = {
+    {"max_pool2d", pool}, {"max_pool1d", pool}, {"avg_pool2d", pool}, {"avg_pool1d", pool},
+    {"adaptive_avg_pool2d", adaptive_pool}, {"adaptive_avg_pool1d", adaptive_pool}, {"im2col", im2col},
+    {"upsample_nearest1d", nearest}, {"upsample_nearest2d", nearest}, {"upsample_nearest3d", nearest},
+    {"upsample_bilinear2d", bilinear},
+};
+
+// ---- shapes of what ATen computes
+
+using Sizes = std::vector<std::int64_t>;
+using Shapes = std::vector<std::pair<Sizes, Dtype>>;
+
+Shapes convolution(const Call& call) {
+  const Sizes x = call.trace.sizes(call.tensor(0)), w = call.trace.sizes(call.tensor(1));
+  const std::size_t n = w.size() - 2;
+  if (x.size() != n + 2 || call.at(4).kind != Abstract::Kind::literal || call.at(4).literal.kind == ValueKind::string) throw Unfit{"a convolution of another kind"};
+  const Window window{Sizes(w.begin() + 2, w.end()), spread(call.integers(3), n), spread(call.integers(4), n), spread(call.integers(5), n)};
+  Sizes out{x[0], w[0]};
+  for (const std::int64_t s : window_sizes(Sizes(x.begin() + 2, x.end()), window, false)) out.push_back(s);
+  return {{out, call.tensor(0).type.dtype}};
+}
+Shapes linear(const Call& call) {
+  Sizes out = call.trace.sizes(call.tensor(0));
+  const Sizes w = call.trace.sizes(call.tensor(1));
+  if (out.empty() || w.size() != 2) throw Unfit{"linear of another kind"};
+  out.back() = w[0];
+  return {{out, call.tensor(0).type.dtype}};
+}
+Shapes matmul(const Call& call) {
+  const Sizes a = call.trace.sizes(call.tensor(0)), b = call.trace.sizes(call.tensor(1));
+  if (a.size() < 2 || b.size() < 2) throw Unfit{"a product with a vector"};
+  Sizes out;
+  const std::size_t rank = std::max(a.size(), b.size());
+  for (std::size_t i = 0; i + 2 < rank; ++i) {
+    const std::int64_t x = i + a.size() >= rank ? a[i + a.size() - rank] : 1, y = i + b.size() >= rank ? b[i + b.size() - rank] : 1;
+    out.push_back(x == 1 ? y : x);
+  }
+  out.push_back(a[a.size() - 2]);
+  out.push_back(b.back());
+  return {{out, call.tensor(0).type.dtype}};
+}
+Shapes attention(const Call& call) {
+  Sizes out = call.trace.sizes(call.tensor(0));
+  out.back() = call.trace.sizes(call.tensor(2)).back();
+  return {{out, call.tensor(0).type.dtype}};
+}
+Shapes same_shape(const Call& call) {
+  const Handle& h = call.tensor(0);
+  Dtype d = h.type.dtype;
+  if (call.step.schema->name == "cumsum" && !dtype_row(d).floating) d = Dtype::int64;
+  return {{call.trace.sizes(h), d}};
+}
+Shapes einsum(const Call& call) {
+  std::string equation = call.text(0);
+  std::erase(equation, ' ');
+  const std::size_t arrow = equation.find("->");
+  if (arrow == std::string::npos || equation.find('.') != std::string::npos) throw Unfit{"an einsum without its result"};
+  std::map<char, std::int64_t> size;
+  std::size_t at = 0;
+  for (const Handle& h : call.tensors(1)) {
+    for (const std::int64_t s : call.trace.sizes(h)) size[equation[at++]] = s;
+    ++at;
+  }
+  Sizes out;
+  for (const char c : equation.substr(arrow + 2)) out.push_back(size[c]);
+  return {{out, call.tensors(1)[0].type.dtype}};
+}
+Shapes bicubic(const Call& call) {
+  if (call.is_none(1)) throw Unfit{"interpolation by a factor"};
+  Sizes out = call.trace.sizes(call.tensor(0));
+  const auto to = call.integers(1);
+  std::copy(to.begin(), to.end(), out.end() - static_cast<std::ptrdiff_t>(to.size()));
+  return {{out, call.tensor(0).type.dtype}};
+}
+
+struct OpaqueRow {
+  std::string_view op;
+  Shapes (*shapes)(const Call&);
+};
+constexpr OpaqueRow kOpaque[] = {
+    {"conv1d", convolution}, {"conv2d", convolution}, {"conv3d", convolution}, {"linear", linear},
+    {"matmul", matmul}, {"bmm", matmul}, {"scaled_dot_product_attention", attention}, {"cumsum", same_shape},
+    {"einsum", einsum}, {"upsample_bicubic2d", bicubic}, {"upsample_bilinear2d", bicubic},
+    {"softmax", same_shape}, {"layer_norm", same_shape}, {"batch_norm", same_shape}, {"group_norm", same_shape},
+};
+
+}  // namespace
+
+std::span<const RuleRow> rules_window() { return kRules; }
+
+Shapes opaque_results(const Call& call) {
+  for (const OpaqueRow& row : kOpaque)
+    if (row.op == call.step.schema->name) return row.shapes(call);
+  throw Unfit{"a result of unknown shape"};
+}
+
+}  // namespace passnet::author

@@ -1,0 +1,156 @@
+// What a region computes, before there is a kernel: tensors as functions of an index, and the expressions that a kernel
+// evaluates for one index.
+//
+// A Tensor knows its shape, its type and how to say its element at an index (`element`). Views are maps of indices, so
+// they cost nothing; a chain of operators becomes one expression over loads when a kernel asks for its element. Where
+// eager stores an intermediate in half precision, the tensor rounds there (`Kernel::round`).
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "author/index.h"
+#include "graph/dtype.h"
+#include "graph/graph.h"
+
+namespace passnet::author {
+
+// A tensor's dtype. `like`: the region's input whose dtype it is, for float32 and the halves, so that one pass serves
+// the dtypes of a task; -1: this dtype whatever the inputs are.
+struct Type {
+  Dtype dtype = Dtype::float32;
+  int like = -1;
+  bool floating() const { return dtype_row(dtype).floating; }
+};
+
+// What a kernel computes in: float32 for float32 and the halves, else the dtype itself.
+Dtype compute_dtype(Dtype dtype);
+std::string tl_dtype(Dtype dtype);
+
+class Kernel;
+struct Tensor;
+
+struct Expr {
+  enum class Kind : std::uint8_t { literal, index, load, op, reduce, window } kind = Kind::literal;
+  Dtype type = Dtype::float32;
+  std::string text;   // a literal; an operator's template with {0}, {1}; a reduction's combine: sum, max, min
+  std::string label;  // the variable's name
+  std::string host;   // of a literal: the wrapper's text for it; `text` is then a parameter's name
+  std::vector<const Expr*> args;
+  std::vector<const Expr*> guards;  // of a load: where it may touch memory
+  int buffer = -1;                  // of a load
+  std::vector<int> types_of;        // buffers whose dtype the text asks for: {t0}
+  Lin at;                           // of a load, an index
+  std::vector<const Atom*> loops;   // a reduction's columns, a window's taps
+  int id = 0;
+};
+
+struct Tensor {
+  std::vector<Dim> shape;
+  Type type;
+  std::function<const Expr*(Kernel&, const Index&)> element;
+  std::vector<const Tensor*> uses;
+  std::string label;
+  double cost = 1;       // of one element, in additions
+  bool reduces = false;  // its element is a reduction
+  bool once = false;     // stored rather than computed at a second index
+  const Tensor* result = nullptr;  // what eager would store: the tensor that ends its operator
+  int buffer = -1;                 // the input or temporary that holds it
+  NodeId node = 0;
+  int id = 0;
+};
+
+// A map from a view's index to its base's, and back. Views of kernels' outputs and of inputs are made by the wrapper.
+struct View {
+  std::string text;  // in the wrapper: ".transpose(1, 2)", "[:, 1:]"
+  std::vector<Dim> shape;
+  std::function<Index(Indices&, const Index&)> to_base;
+  // The index in the view and the conditions (0 <= form < limit) under which the base's element lies in it.
+  struct Back {
+    Index index;
+    std::vector<std::pair<Lin, Dim>> inside;
+  };
+  std::function<Back(Indices&, const Index&)> to_view;  // may be empty: not invertible
+};
+
+// This tensor has to be stored first: it would be computed too often, or a reduction stands inside another.
+struct Materialise {
+  const Tensor* tensor;
+};
+// No kernel can be written; the reason.
+struct Impossible {
+  std::string why;
+};
+
+// The evaluation of one kernel: interned expressions, guards, columns.
+class Kernel {
+ public:
+  explicit Kernel(Indices& indices) : ix(indices) {}
+
+  Indices& ix;
+  std::vector<const Atom*> rows;
+  std::vector<std::vector<const Atom*>> columns;  // groups; reductions and the output's own columns share them
+  struct Store {
+    const Tensor* tensor;
+    const Expr* value;
+    Lin at;
+  };
+  std::vector<Store> stores;
+  std::set<const Tensor*> pending;  // stored by this kernel if it meets their elements one by one
+  std::set<const Tensor*> first;    // of these, the ones that an earlier kernel has to store
+  std::map<const Tensor*, int> stored_in;  // what earlier kernels stored, by buffer
+  std::set<const Atom*> reduce_rows;
+  bool reduces = false;
+  bool probing = false;
+  // Where a tensor is put together of parts along one coordinate: the parts' starts, and the end.
+  struct Cut {
+    const Atom* coordinate;
+    std::vector<Dim> starts;
+  };
+  std::vector<Cut> cuts;
+
+  const Expr* element(const Tensor* tensor, const Index& index);
+  const Expr* literal(double value, Dtype type);
+  const Expr* literal(std::int64_t value, Dtype type);
+  const Expr* index(const Lin& at);
+  const Expr* load(int buffer, const Type& type, const Lin& at, std::string label);
+  // A number that the wrapper computes: `name` in the kernel, `host` in the wrapper.
+  const Expr* host_number(std::string name, std::string host);
+  // `text` with {0}, {1} for the operands.
+  const Expr* op(std::string text, Dtype type, std::vector<const Expr*> args, std::string label);
+  const Expr* to(const Expr* value, Dtype type);
+  const Expr* round(const Expr* value, const Type& type);  // as eager stores it, still in the compute dtype
+  // `self` is the tensor whose element it is; where it cannot be computed here, its operator's result is stored.
+  const Expr* reduce(const std::string& combine, const Tensor* self, const Tensor* source, const std::vector<int>& dims,
+                     const Index& kept);
+  const Tensor* current() const { return evaluating_.back(); }
+  // Sum or maximum over taps; `body` gets their coordinates.
+  const Expr* window(const std::string& combine, const std::vector<std::int64_t>& sizes,
+                     const std::function<const Expr*(const std::vector<Lin>&)>& body);
+  // 0 <= at < limit, where that is not known; null where it is.
+  const Expr* inside(const Lin& at, const Dim& limit);
+  const Expr* all_of(const std::vector<const Expr*>& conditions);  // null: always
+  // `then` is evaluated where the condition holds only.
+  const Expr* select(const Expr* condition, const std::function<const Expr*()>& then,
+                     const std::function<const Expr*()>& otherwise, Dtype type);
+  std::vector<const Atom*> column_group(const std::vector<Dim>& sizes);
+  Lin linear(const std::vector<Dim>& shape, const Index& index);
+  std::size_t size() const { return exprs_.size(); }
+  // An integer that is an index expression, or a number.
+  std::optional<Lin> as_index(const Expr* value) const;
+
+ private:
+  const Expr* intern(Expr e);
+  bool covers(const Tensor* tensor, const Index& index) const;
+  std::vector<const Expr*> guards_;
+  std::vector<std::unique_ptr<Expr>> exprs_;
+  std::map<std::string, const Expr*> by_key_;
+  std::map<std::string, const Expr*> elements_;
+  std::map<const Tensor*, int> evaluations_;
+  std::vector<const Tensor*> evaluating_;
+  int depth_ = 0;
+};
+
+}  // namespace passnet::author

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""What the author writes, against eager, over generated graphs: every rule with odd sizes, sizes of 0 and 1, broadcast in
+every position, inputs that are not contiguous, all dtypes. The checked build runs too, so a wrong access is a failure.
+
+    author_numeric.py TOOL [--seed N] [--only NAME] [--keep DIR]
+
+TOOL is bench_author: it authors, checks and compares a list of graphs in one process. Ends with `N passed, N failed`.
+"""
+import argparse, os, random, shutil, subprocess, sys, tempfile
+
+HALVES = ["float16", "bfloat16"]
+FLOATS = ["float32", "float64"] + HALVES
+INTEGERS = ["int64", "int32"]
+
+
+class Case:
+    def __init__(self, name, inputs, body, dtypes):
+        self.name, self.inputs, self.body, self.dtypes = name, inputs, body, dtypes
+
+
+def some(rng, kinds=(1, 3, 7, 16, 33)):
+    return rng.choice(kinds)
+
+
+def cases(rng):
+    a, b, c, d = (some(rng, (2, 3, 5, 9)), some(rng, (3, 7, 11)), some(rng, (1, 4, 6)), some(rng, (5, 8, 17)))
+    x = [a, b, d]
+    # broadcast in every position, by sizes of 1 and by missing dimensions
+    for i, other in enumerate(([d], [1, d], [b, 1], [a, 1, 1], [1, b, d], [a, b, 1], [1], [])):
+        yield Case(f"broadcast_{i}", [("x", x), ("y", other)], ["s = x + y", "t = torch.sigmoid(s)", "u = t * x", "return (u, s)"], FLOATS)
+    unary = ["torch.relu({})", "torch.sigmoid({})", "torch.tanh({})", "torch.nn.functional.silu({})", "torch.nn.functional.gelu({})",
+             "torch.nn.functional.gelu({}, approximate='tanh')", "torch.nn.functional.hardswish({})", "torch.nn.functional.hardsigmoid({})",
+             "torch.nn.functional.leaky_relu({}, 0.1)", "torch.exp({})", "{}.abs().sqrt()", "torch.clamp({}, -0.5, 0.25)", "{} ** 2", "{} ** 3", "-{}",
+             "torch.cos({})", "torch.nn.functional.hardtanh({}, 0.0, 6.0)", "{}.square()"]
+    for i in range(0, len(unary), 3):
+        lines, names = [], []
+        for k, u in enumerate(unary[i:i + 3]):
+            if ".abs().sqrt()" in u:
+                lines += [f"p{k} = x.abs()", f"u{k} = p{k}.sqrt()"]
+            else:
+                lines.append(f"u{k} = " + u.format("x"))
+            names.append(f"u{k}")
+        yield Case(f"unary_{i}", [("x", [some(rng), some(rng)])], lines + [f"return ({', '.join(names)},)"], FLOATS)
+    yield Case("integers", [("x", [a, b]), ("y", [b])], ["s = x + y", "t = s * 3", "u = t - x", "m = u > y", "w = torch.where(m, u, t)", "v = w.to(torch.float32)", "return (w, m, v)"], INTEGERS)
+    yield Case("casts", [("x", x)], ["f = x.to(torch.float32)", "g = f * 1.5", "h = g.to(torch.float16)", "i = g.to(torch.int64)", "return (h, i, g)"], FLOATS)
+    yield Case("masks", [("x", [a, b]), ("y", [a, b])], ["m = x > y", "f = x.masked_fill(m, -1.0)", "g = f + y", "n = ~m", "return (g, n)"], FLOATS)
+    yield Case("views", [("x", [a, 6, d])], ["p = x.permute(2, 0, 1)", "r = p.reshape(-1, 6)", "q = r * 2.0", "s = q[1:, ::2]", "u = s.unsqueeze(1)", "t = u + 1.0", "return (t, q)"], FLOATS)
+    yield Case("layout", [("x", [a, b, d]), ("y", [a, d, b])], ["t = x.transpose(1, 2)", "s = t + y", "g = torch.nn.functional.gelu(s)", "return (g,)"], FLOATS)
+    yield Case("not_contiguous", [("x", [4, b, d])], ["m = torch.functional.einsum('abc->bca', x)", "s = m * 2.0", "t = torch.sigmoid(s)", "return (t,)"], FLOATS)
+    yield Case("cat_small", [("x", [a, b]), ("y", [a, d]), ("z", [a, 1])], ["r = torch.relu(x)", "c = torch.cat([r, y, z], dim=1)", "s = c * 2.0", "return (s,)"], FLOATS)
+    yield Case("cat_large", [("x", [4, 33, 129]), ("y", [4, 50, 129])], ["c = torch.cat([x, y], dim=1)", "s = torch.sigmoid(c)", "return (s,)"], FLOATS)
+    yield Case("stack", [("x", [a, b]), ("y", [a, b])], ["n = -x", "s = torch.stack([n, y], dim=-1)", f"r = s.reshape({a}, {2 * b})", "t = r + 1.0", "return (t,)"], FLOATS)
+    yield Case("split", [("x", [a, 12])], ["p = torch.functional.split(x, [5, 7], dim=1)", "q = p[0]", "r = p[1]", "u = q * 2.0", "v = r + 1.0", "return (u, v)"], FLOATS)
+    yield Case("chunk", [("x", [a, 12])], ["p = x.chunk(2, dim=-1)", "q = p[0]", "r = p[1]", "u = q * r", "return (u,)"], FLOATS)
+    yield Case("pad", [("x", [2, b, d])], ["p = torch.nn.functional.pad(x, [1, 2, 0, 3], 'constant', 0.5)", "s = p * 2.0", "return (s,)"], FLOATS)
+    yield Case("repeat_roll", [("x", [a, b])], ["r = x.repeat(2, 1, 3)", f"s = torch.roll(r, shifts=1, dims=2)", "t = s + 1.0", "return (t,)"], FLOATS)
+    yield Case("expand_copy", [("x", [a, 1, d])], [f"e = x.expand({a}, {b}, {d})", f"r = e.reshape({a * b}, {d})", "s = r * 2.0", "return (s,)"], FLOATS)
+    for dim in (0, 1, 2, -1):
+        yield Case(f"softmax_{dim}", [("x", x)], [f"s = torch.nn.functional.softmax(x, dim={dim})", "t = s * 2.0", "return (t,)"], FLOATS)
+        yield Case(f"reduce_{dim}", [("x", x)], ["r = torch.relu(x)", f"s = r.sum(dim={dim})", f"m = r.mean(dim={dim}, keepdim=True)", "return (s, m)"], FLOATS)
+    yield Case("reduce_two", [("x", [2, 3, b, d])], ["r = torch.nn.functional.silu(x)", "m = r.mean((2, 3), keepdim=True)", "s = torch.sigmoid(m)", "y = x * s", "return (y, r)"], ["float32", "float64"])
+    yield Case("norm", [("x", [a, d]), ("w", [d]), ("b", [d])], [f"y = torch.nn.functional.layer_norm(x, ({d},), w, b, 1e-05)", "return (y,)"], FLOATS)
+    yield Case("norm_sum", [("x", [a, d]), ("r", [a, d])], [f"s = x + r", f"y = torch.nn.functional.layer_norm(s, ({d},))", "z = y + r", "return (s, z)"], ["float32", "float64"])
+    yield Case("batch_norm", [("x", [2, b, 3, d]), ("m", [b]), ("v", [b], "positive"), ("w", [b]), ("k", [b])],
+               ["n = torch.nn.functional.batch_norm(x, m, v, w, k, False, 0.1, 1e-05)", "r = torch.relu(n)", "return (r,)"], FLOATS)
+    yield Case("group_norm", [("x", [2, 6, 3, d]), ("w", [6]), ("k", [6])], ["n = torch.nn.functional.group_norm(x, 3, w, k, 1e-05)", "return (n,)"], ["float32", "float64"])
+    yield Case("vector_norm", [("x", [a, d])], ["n = x.norm(p=2, dim=-1, keepdim=True)", "y = x / n", "return (y,)"], ["float32", "float64"])
+    yield Case("max_pool", [("x", [1, 3, 9, 10])], ["r = torch.relu(x)", "p = torch.nn.functional.max_pool2d(r, 3, 2, 1)", "return (p,)"], ["float32", "float64"] + HALVES)
+    yield Case("avg_pool", [("x", [1, 3, 8, 10])], ["r = torch.relu(x)", "p = torch.nn.functional.avg_pool2d(r, 2, 2)", "return (p,)"], FLOATS)
+    yield Case("adaptive_pool", [("x", [2, 3, 8, 12])], ["r = torch.relu(x)", "p = torch.nn.functional.adaptive_avg_pool2d(r, (4, 3))", "return (p,)"], ["float32", "float64"])
+    yield Case("unfold", [("x", [1, 3, 8, 6])], ["u = torch.nn.functional.unfold(x, (2, 3), padding=(1, 0), stride=(2, 1))", "s = u * 2.0", "return (s,)"], FLOATS)
+    yield Case("nearest", [("x", [1, 3, 4, 5])], ["s = x * 2.0", "u = torch.nn.functional.interpolate(s, size=(8, 15), mode='nearest')", "return (u,)"], FLOATS)
+    yield Case("bilinear", [("x", [1, 3, 4, 5])], ["s = torch.sigmoid(x)", "u = torch.nn.functional.interpolate(s, size=(9, 13), mode='bilinear', align_corners=False)", "t = u * 2.0", "return (t,)"], ["float32"])
+    yield Case("bilinear_corners", [("x", [1, 3, 4, 5])], ["u = torch.nn.functional.interpolate(x, size=(9, 13), mode='bilinear', align_corners=True)", "t = u * 2.0", "return (t,)"], ["float32"])
+    yield Case("embedding", [("t", [9, d]), ("i", [2, 5], "index"), ("p", [5, d])], ["e = torch.nn.functional.embedding(i, t)", "s = e + p", "return (s,)"], FLOATS)
+    yield Case("index_select", [("t", [9, d]), ("i", [5], "index")], ["e = torch.index_select(t, 0, i)", "g = t[i]", "s = e * g", "return (s,)"], FLOATS)
+    yield Case("causal", [("x", [d, d])], [f"a = torch.arange({d})", f"r = a.view({d}, 1)", "m = a > r", "f = x.masked_fill(m, -100.0)", "s = torch.nn.functional.softmax(f, dim=-1)", "t = torch.tril(s)", "return (t,)"], ["float32", "float64"])
+    yield Case("in_place", [("x", [a, b]), ("y", [a, b])], ["x += y", "z = torch.nn.functional.relu(x, inplace=True)", "return (z,)"], FLOATS)
+    yield Case("in_place_slice", [("x", [a, 8])], ["y = x * 2.0", "s = y[:, 2:5]", "t = s.mul_(3.0)", "u = t + 1.0", "v = y - 1.0", "return (u, v)"], FLOATS)
+    yield Case("empty", [("x", [0, 5]), ("y", [5])], ["s = x + y", "t = torch.relu(s)", "return (t,)"], FLOATS)
+    yield Case("ones", [("x", [1, 1, 1]), ("y", [1])], ["s = x + y", "t = torch.nn.functional.softmax(s, dim=-1)", "m = t.mean(dim=1)", "return (t, m)"], FLOATS)
+    yield Case("number", [("x", []), ("y", [b])], ["s = x * 2.0", "t = y + s", "return (t, s)"], FLOATS)
+
+
+def meta(name, shape, dtype, kind):
+    out = f'class {name}_meta:\n    name = "{name}"\n    shape = {shape}\n    dtype = "torch.{dtype}"\n    device = "cpu"\n'
+    if dtype.startswith("int"):
+        return out + f"    min_val = {0 if kind == 'index' else -9}\n    max_val = 8\n    data = None\n"
+    low = "    min_val = 0.1\n" if kind == "positive" else ""
+    return out + "    mean = 0.2\n    std = 4.0\n" + low + "    data = None\n"
+
+
+def write(folder, case, dtype):
+    os.makedirs(folder)
+    names = [i[0] for i in case.inputs]
+    with open(folder + "/model.py", "w") as f:
+        f.write(f"import torch\n\nclass GraphModule(torch.nn.Module):\n\n    def forward(self, {', '.join(names)}):\n")
+        f.writelines(f"        {line}\n" for line in case.body)
+    with open(folder + "/weight_meta.py", "w") as f:
+        for item in case.inputs:
+            kind = item[2] if len(item) > 2 else ""
+            f.write(meta(item[0], item[1], "int64" if kind == "index" else dtype, kind))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tool")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only")
+    parser.add_argument("--keep")
+    args = parser.parse_args()
+    rng = random.Random(args.seed)
+    root = args.keep or tempfile.mkdtemp(prefix="author_")
+    os.makedirs(root, exist_ok=True)
+    graphs = []
+    for case in cases(rng):
+        if args.only and args.only != case.name:
+            continue
+        for dtype in case.dtypes:
+            folder = f"{root}/{case.name}_{dtype}"
+            shutil.rmtree(folder, ignore_errors=True)
+            write(folder, case, dtype)
+            graphs.append(folder)
+    with open(root + "/list.txt", "w") as f:
+        f.writelines(g + "\n" for g in graphs)
+    run = subprocess.run([args.tool, root + "/list.txt", "--no-time", "--all", "--threads", "1", "--folder", root + "/passes"], capture_output=True, text=True)
+    statuses, failed, without = {}, 0, []
+    note = ""
+    for line in run.stdout.splitlines():
+        if line.startswith("#"):
+            note = line
+            continue
+        fields = line.split("\t")
+        if len(fields) < 4:
+            continue
+        statuses[fields[0]] = fields[1]
+        if fields[1] == "none":
+            without.append(os.path.basename(fields[0]))
+        elif fields[1] != "correct":
+            print(f"{os.path.basename(fields[0])} (seed {args.seed}): {fields[1]}, right from t = {fields[2]} {note}")
+            failed += 1
+        note = ""
+    missing = [g for g in graphs if g not in statuses]
+    for g in missing:
+        print(f"{os.path.basename(g)}: no result")
+    failed += len(missing)
+    print("without a pass:", ", ".join(without))
+    if not args.keep:
+        shutil.rmtree(root)
+    print(f"{len(graphs) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
