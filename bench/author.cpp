@@ -67,8 +67,10 @@ int main(int argc, char** argv) {
         const PassFolder passes = load_pass_folder(out, load).take();
         EvaluateOptions options;
         options.checked = check;
+        options.draws = 0;
+        options.load = load;
         Evaluation e;
-        if (run) e = evaluate(path, passes, engine, options);
+        if (run) e = Evaluator(path, Candidate{}, out, engine, options).verify();
         status = status_name(e.status);
         t = e.comparison.tightest_t();
         if (!e.errors.empty()) std::printf("# %s\n", error_line(e.errors[0]).c_str());
