@@ -1,6 +1,7 @@
 // The built-in author: graphs in, a pass folder out. No language model, no torch.
 //
-//   graph ─ find_regions ─▶ regions ─ trace ─▶ tensors as functions of an index ─ schedule ─▶ kernels ─ print ─▶ pass file
+//   graph ─ find_regions ─▶ regions ─ trace ─▶ tensors as functions of an index ─ schedule ─▶ kernels ─ print ─▶ pass
+//   file
 #pragma once
 
 #include "author/print_kernel.h"
@@ -54,13 +55,14 @@ struct AuthorOptions {
 
 Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& options);
 
-// Passes of one pattern become one pass: equal code once, different code behind a question about shapes or dtypes. Names
-// become unique, larger patterns come first.
+// Passes of one pattern become one pass: equal code once, different code behind a question about shapes or dtypes.
+// Names become unique, larger patterns come first.
 void merge_passes(std::vector<AuthoredPass>& passes);
 
 std::string pass_file(const AuthoredPass& pass);
 
 // Writes the pass files and their order. `single_wrapper`: one function in fused.py serves all, by route.
-Result<std::monostate> write_pass_folder(const std::string& folder, const std::vector<AuthoredPass>& passes, bool single_wrapper);
+Result<std::monostate> write_pass_folder(const std::string& folder, const std::vector<AuthoredPass>& passes,
+                                         bool single_wrapper);
 
 }  // namespace passnet::author

@@ -26,7 +26,8 @@ std::string key_of(const GraphFolder& graph, const AuthoredPass& pass, int threa
 
 }  // namespace
 
-Result<std::vector<Decision>> choose(const GraphFolder& graph, std::vector<AuthoredPass>& passes, Measure& measure, int threads) {
+Result<std::vector<Decision>> choose(const GraphFolder& graph, std::vector<AuthoredPass>& passes, Measure& measure,
+                                     int threads) {
   return guarded([&] {
     const tile_cpu::CacheWorkplace place = tile_cpu::CacheWorkplace::make().take();
     std::vector<Decision> out;

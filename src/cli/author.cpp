@@ -25,8 +25,9 @@ struct Options {
 void explain(const GraphFolder& folder, const author::Authored& authored) {
   const auto& nodes = folder.graph.nodes;
   for (const author::AuthoredPass& p : authored.passes) {
-    fmt::print("{}: {} nodes, {} kernel{}; expected {:.1f} us instead of {:.1f}, {:.0f} bytes and {:.0f} calls saved\n", p.name,
-               p.region.nodes.size(), p.kernels, p.kernels == 1 ? "" : "s", p.pass_cost, p.eager_cost, p.bytes_saved, p.calls_saved);
+    fmt::print("{}: {} nodes, {} kernel{}; expected {:.1f} us instead of {:.1f}, {:.0f} bytes and {:.0f} calls saved\n",
+               p.name, p.region.nodes.size(), p.kernels, p.kernels == 1 ? "" : "s", p.pass_cost, p.eager_cost,
+               p.bytes_saved, p.calls_saved);
     for (const NodeId id : p.region.nodes) fmt::print("  {} = {}\n", nodes[id].name, nodes[id].target);
   }
   for (const author::LeftOut& l : authored.left_out)
@@ -37,8 +38,8 @@ void explain(const author::Decision& d) {
   if (!d.why.empty())
     fmt::print("{}: dropped: {}\n", d.pass, d.why);
   else
-    fmt::print("{}: {} at {:.2f} times eager's speed, spread {:.2f}{}\n", d.pass, d.kept ? "kept" : "dropped", d.ratio, d.spread,
-               d.remembered ? ", as measured before" : "");
+    fmt::print("{}: {} at {:.2f} times eager's speed, spread {:.2f}{}\n", d.pass, d.kept ? "kept" : "dropped", d.ratio,
+               d.spread, d.remembered ? ", as measured before" : "");
 }
 
 int run(const Options& o) {
@@ -86,10 +87,14 @@ int run(const Options& o) {
 
 void add_author(CLI::App& app, Outcome& outcome) {
   auto o = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("author", "Write a pass folder for a graph or a task: fused kernels, measured against eager");
+  CLI::App* command =
+      app.add_subcommand("author", "Write a pass folder for a graph or a task: fused kernels, measured against eager");
   o->selection.add_options(*command);
-  command->add_option("-o,--out", o->out, "Where the pass folder goes; - prints the passes")->required()->type_name("DIR");
-  command->add_flag("--explain", o->explain, "Say which regions were found, what they save and why a node was left out");
+  command->add_option("-o,--out", o->out, "Where the pass folder goes; - prints the passes")
+      ->required()
+      ->type_name("DIR");
+  command->add_flag("--explain", o->explain,
+                    "Say which regions were found, what they save and why a node was left out");
   command->add_flag("--no-measure", o->no_measure, "Decide by the cost model alone");
   command->add_option("--threads", o->threads, "Threads while measuring; all cores unless given");
   command->add_flag("--single-wrapper", o->single_wrapper, "One wrapper for all passes, which looks at a route");
