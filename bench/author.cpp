@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--no-check") == 0) check = false;
     if (std::strcmp(argv[i], "--no-run") == 0) run = false;
     if (std::strcmp(argv[i], "--no-time") == 0) time = false;
-    if (std::strcmp(argv[i], "--measure") == 0) choose = author_options.keep_all = true;
+    if (std::strcmp(argv[i], "--measure") == 0) choose = true;
     if (std::strcmp(argv[i], "--all") == 0) author_options.keep_all = true;
     if (std::strcmp(argv[i], "--threads") == 0 && i + 1 < argc) threads = std::atoi(argv[++i]);
     if (std::strcmp(argv[i], "--folder") == 0 && i + 1 < argc) folder = argv[++i];
@@ -53,8 +53,8 @@ int main(int argc, char** argv) {
     double ms = 0, expected_eager = 0, expected_pass = 0;
     try {
       const GraphFolder graph = read_graph_folder(path).take();
-      author::Authored authored = author::author_graph(graph, author_options).take();
-      if (choose) author::choose(graph, authored.passes, measure, threads).take();
+      const author::AuthoredTask authored =
+          author::author_task({&graph, 1}, author_options, choose ? &measure : nullptr, threads).take();
       ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
       count = authored.passes.size();
       for (const author::AuthoredPass& p : authored.passes) {

@@ -321,7 +321,15 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
         for (const NodeId id : region.nodes) out.left_out.push_back({id, impossible.why});
       }
     }
+    for (std::size_t i = 0; i < facts.nodes.size(); ++i)
+      if (facts.nodes[i].has_shape) out.seen[folder.graph.nodes[i].name] = {facts.nodes[i].sizes, facts.nodes[i].dtype};
     merge_passes(out.passes);
+    const std::vector<std::string> wrong = check_places(folder.graph, out.seen, out.passes);
+    for (std::size_t i = 0; i < wrong.size(); ++i)
+      if (!wrong[i].empty())
+        for (const NodeId id : out.passes[i].region.nodes) out.left_out.push_back({id, wrong[i]});
+    std::size_t i = 0;
+    std::erase_if(out.passes, [&](const AuthoredPass&) { return !wrong[i++].empty(); });
     return out;
   });
 }

@@ -45,6 +45,7 @@ struct LeftOut {
 struct Authored {
   std::vector<AuthoredPass> passes;
   std::vector<LeftOut> left_out;
+  std::map<std::string, Seen> seen;  // every tensor of the graph whose shape is known, by name
 };
 
 struct AuthorOptions {
@@ -58,6 +59,11 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
 // Passes of one pattern become one pass: equal code once, different code behind a question about shapes or dtypes.
 // Names become unique, larger patterns come first.
 void merge_passes(std::vector<AuthoredPass>& passes);
+
+// Whether the passes, applied in order, meet only what they were written for: a pattern may occur at a place of another
+// structure, which was no region. Gives the reason for each pass that must go, or an empty text.
+std::vector<std::string> check_places(const Graph& graph, const std::map<std::string, Seen>& seen,
+                                      const std::vector<AuthoredPass>& passes);
 
 std::string pass_file(const AuthoredPass& pass);
 
