@@ -61,6 +61,11 @@ std::string camel_case(const std::string& name) {
   return out;
 }
 
+std::string identifier(std::string name) {
+  std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_'; });
+  return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "v" + name : name;
+}
+
 constexpr std::string_view kReservedNames[] = {"n",
                                                "block",
                                                "rows",
@@ -72,6 +77,17 @@ constexpr std::string_view kReservedNames[] = {"n",
                                                "libdevice",
                                                "stored",
                                                "out",
+                                               "in",
+                                               "is",
+                                               "if",
+                                               "as",
+                                               "not",
+                                               "and",
+                                               "or",
+                                               "int",
+                                               "float",
+                                               "len",
+                                               "abs",
                                                "pattern",
                                                "replacement_args",
                                                "replacement_func",
@@ -98,6 +114,7 @@ class RegionAuthor {
     out.kernels = plan.kernels.size();
     out.imports = pattern_.imports;
     out.pattern = pattern_.text;
+    out.pattern_key = pattern_key_;
     out.parameters = names_;
     print(plan, out.variants.emplace_back());
     estimate(graph_, program_, facts_, region_, plan, trace_, out);
@@ -112,8 +129,11 @@ class RegionAuthor {
     std::set<std::string> taken(std::begin(kReservedNames), std::end(kReservedNames));
     std::map<NodeId, NodeId> moved;
     for (const NodeId id : region_.inputs) {
-      std::string name = graph_.nodes[id].name;
-      while (!taken.insert(name).second) name += "_in";
+      // A graph's input by its name, anything else by its operator: equal regions of two graphs then have equal names.
+      const Node& node = graph_.nodes[id];
+      const std::string base = node.kind == NodeKind::placeholder ? node.name : identifier(short_name(node));
+      std::string name = base;
+      for (int i = 1; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
       names_.push_back(name);
       moved[id] = static_cast<NodeId>(pattern.nodes.size());
       Node p;
@@ -141,6 +161,7 @@ class RegionAuthor {
     output.args.push_back(returned.size() == 1 ? returned[0] : Value::sequence(ValueKind::tuple, returned));
     pattern.nodes.push_back(std::move(output));
     pattern_ = print_function(pattern, "pattern");
+    pattern_key_ = graph_canonical_text(pattern);
   }
 
   void trace() {
@@ -214,8 +235,9 @@ class RegionAuthor {
     for (const auto& [buffer, tensor] : stored) result_count += !written_.contains(tensor) && is_result(tensor) ? 1 : 0;
     for (const auto& [buffer, tensor] : stored) {
       if (written_.contains(tensor)) continue;
-      const std::string name = is_result(tensor) ? (result_count == 1 ? "out" : fmt::format("out_{}", results++))
-                                                 : fmt::format("temporary_{}", temporaries++);
+      std::string name = is_result(tensor) ? (result_count == 1 ? "out" : fmt::format("out_{}", results++))
+                                           : fmt::format("temporary_{}", temporaries++);
+      while (std::find(names_.begin(), names_.end(), name) != names_.end()) name += "_";
       buffer_names_[buffer] = name;
       std::string shape;
       for (const Dim& d : tensor->shape) shape += (shape.empty() ? "" : ", ") + indices_.text(d, true);
@@ -291,6 +313,7 @@ class RegionAuthor {
   Trace trace_;
   std::vector<std::string> names_;
   PrintedFunction pattern_;
+  std::string pattern_key_;
   std::vector<Abstract> registers_;
   std::vector<Handle> outputs_;
   std::vector<const Tensor*> roots_;

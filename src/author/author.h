@@ -25,9 +25,10 @@ struct Variant {
 };
 
 struct AuthoredPass {
-  std::string name;                     // the file's stem
-  std::string wrapper;                  // the function's name
-  std::string imports, pattern;         // equal patterns compete for the same places
+  std::string name;     // the file's stem
+  std::string wrapper;  // the function's name
+  std::string imports, pattern;
+  std::string pattern_key;              // the pattern without names: equal ones compete for the same places
   std::vector<std::string> parameters;  // of pattern and wrapper
   std::vector<Variant> variants;        // tried in order; more than one where graphs of a task differ in structure
   Region region;

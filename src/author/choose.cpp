@@ -89,8 +89,8 @@ Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOpti
         else
           d.ratio = pass.pass_cost > 0 ? pass.eager_cost / pass.pass_cost : 0;
         d.pass = pass.name;
-        d.pattern = pass.pattern;
-        Score& score = scores[pass.pattern];
+        d.pattern = pass.pattern_key;
+        Score& score = scores[pass.pattern_key];
         score.failed |= !d.why.empty() || d.ratio <= 0;
         score.logs += std::log(std::max(d.ratio, 1e-9));
         score.least = std::min(score.least, d.ratio);
@@ -108,13 +108,17 @@ Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOpti
     };
     for (auto& decisions : out.decisions)
       for (Decision& d : decisions) d.kept = kept(d.pattern);
-    std::erase_if(out.passes, [&](const AuthoredPass& p) { return !kept(p.pattern); });
+    std::erase_if(out.passes, [&](const AuthoredPass& p) { return !kept(p.pattern_key); });
     merge_passes(out.passes);
-    // A pattern that was written for one graph may occur in another where it was no region.
-    for (std::size_t g = 0; g < graphs.size(); ++g) {
-      const std::vector<std::string> wrong = check_places(graphs[g].graph, out.graphs[g].seen, out.passes);
-      std::size_t i = 0;
-      std::erase_if(out.passes, [&](const AuthoredPass&) { return !wrong[i++].empty(); });
+    // A pattern that was written for one graph may occur in another where it was no region. What is dropped leaves its
+    // places to the next pass, so all are asked again.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t g = 0; g < graphs.size() && !changed; ++g) {
+        const std::vector<std::string> wrong = check_places(graphs[g].graph, out.graphs[g].seen, out.passes);
+        std::size_t i = 0;
+        changed = std::erase_if(out.passes, [&](const AuthoredPass&) { return !wrong[i++].empty(); }) > 0;
+      }
     }
     return out;
   });

@@ -283,8 +283,10 @@ class Printer {
       if (t[i] == '{' && i + 2 < t.size() && t[i + 2] == '}') {
         std::string arg = ref(e->args[static_cast<std::size_t>(t[i + 1] - '0')]);
         const bool method = i + 3 < t.size() && t[i + 3] == '.';
-        if (method && !arg.empty() && (std::isdigit(static_cast<unsigned char>(arg[0])) != 0 || arg[0] == '-'))
-          arg = "tl.full([], " + arg + ", tl.int32)";
+        const Expr* operand = e->args[static_cast<std::size_t>(t[i + 1] - '0')];
+        const bool number = operand->kind == Expr::Kind::literal ||
+                            (!arg.empty() && std::isdigit(static_cast<unsigned char>(arg[0])) != 0);
+        if (method && number) arg = fmt::format("tl.full([], {}, {})", arg, tl_dtype(operand->type));
         out += arg;
         i += 2;
       } else if (t[i] == '{' && t[i + 1] == 't') {

@@ -123,8 +123,9 @@ std::string pass_file(const AuthoredPass& pass) {
 void merge_passes(std::vector<AuthoredPass>& passes) {
   std::vector<AuthoredPass> out;
   for (AuthoredPass& p : passes) {
-    const auto same =
-        std::find_if(out.begin(), out.end(), [&](const AuthoredPass& o) { return o.pattern == p.pattern; });
+    const auto same = std::find_if(out.begin(), out.end(), [&](const AuthoredPass& o) {
+      return o.pattern_key == p.pattern_key && o.parameters == p.parameters;
+    });
     if (same == out.end()) {
       out.push_back(std::move(p));
       continue;

@@ -591,6 +591,28 @@ Abstract index_select(Call& call) {
   return gather_rows(call, h, wrapped(call.integer(1), h.shape.size()), call.tensor(2), false, "index_select");
 }
 
+// out[i, j] = source[picks[i, j], j] along dimension 0, and so on
+Abstract gather(Call& call) {
+  const Handle& h = call.tensor(0);
+  Trace& trace = call.trace;
+  const std::size_t d = wrapped(call.integer(1), h.shape.size());
+  const Tensor* source = trace.read(h);
+  const Tensor* picks = trace.read(call.tensor(2));
+  if (picks->shape.size() != source->shape.size() || picks->type.floating()) throw Unfit{"gather of another rank"};
+  Tensor t;
+  t.shape = picks->shape;
+  t.type = source->type;
+  t.uses = {source, picks};
+  t.label = "gather";
+  t.cost = 2;
+  t.element = [=](Kernel& k, const Index& index) {
+    Index at = Trace::aligned(k.ix, source->shape, index);
+    at[d] = Lin(k.ix.of_value(k.element(picks, index)));
+    return k.element(source, at);
+  };
+  return stored(trace, trace.make(std::move(t)), "gather");
+}
+
 constexpr RuleRow kRules[] = {
     {"view", view_rule},
     {"reshape", view_rule},
@@ -624,6 +646,7 @@ constexpr RuleRow kRules[] = {
     {"flip", flip},
     {"embedding", embedding},
     {"index_select", index_select},
+    {"gather", gather},
 };
 
 }  // namespace
