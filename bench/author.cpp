@@ -1,8 +1,9 @@
-// The built-in author over a list of graphs: authored (--measure: every pass timed and dropped unless it wins), checked,
-// and timed against eager in one process.
+// The built-in author over a list of graphs: authored (--measure: every pass timed and dropped unless it wins),
+// checked, and timed against eager in one process.
 //   bench_author LIST [--no-check] [--no-run] [--no-time] [--all] [--measure] [--threads N] [--folder DIR]
 // A line a graph: status, the smallest t at which it is right, passes, microseconds by eager and with passes, their
-// ratio, milliseconds of authoring, and what the cost model expects of the regions. Ends with the geometric mean, a graph without a pass counting 1.
+// ratio, milliseconds of authoring, and what the cost model expects of the regions. Ends with the geometric mean, a
+// graph without a pass counting 1.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -30,7 +31,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--no-check") == 0) check = false;
     if (std::strcmp(argv[i], "--no-run") == 0) run = false;
     if (std::strcmp(argv[i], "--no-time") == 0) time = false;
-    if (std::strcmp(argv[i], "--measure") == 0) choose = author_options.keep_all = true;
+    if (std::strcmp(argv[i], "--measure") == 0) choose = true;
     if (std::strcmp(argv[i], "--all") == 0) author_options.keep_all = true;
     if (std::strcmp(argv[i], "--threads") == 0 && i + 1 < argc) threads = std::atoi(argv[++i]);
     if (std::strcmp(argv[i], "--folder") == 0 && i + 1 < argc) folder = argv[++i];
@@ -52,8 +53,8 @@ int main(int argc, char** argv) {
     double ms = 0, expected_eager = 0, expected_pass = 0;
     try {
       const GraphFolder graph = read_graph_folder(path).take();
-      author::Authored authored = author::author_graph(graph, author_options).take();
-      if (choose) author::choose(graph, authored.passes, measure, threads).take();
+      const author::AuthoredTask authored =
+          author::author_task({&graph, 1}, author_options, choose ? &measure : nullptr, threads).take();
       ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
       count = authored.passes.size();
       for (const author::AuthoredPass& p : authored.passes) {
@@ -74,7 +75,8 @@ int main(int argc, char** argv) {
         status = status_name(e.status);
         t = e.comparison.tightest_t();
         if (!e.errors.empty()) std::printf("# %s\n", error_line(e.errors[0]).c_str());
-        if (time && (e.status == Status::correct || e.status == Status::accuracy)) timing = measure.time(graph, passes).take();
+        if (time && (e.status == Status::correct || e.status == Status::accuracy))
+          timing = measure.time(graph, passes).take();
       }
     } catch (const Failure& f) {
       status = "failed";
@@ -86,10 +88,11 @@ int main(int argc, char** argv) {
     slower += ratio < 0.97 ? 1 : 0;
     logs += std::log(ratio > 0 ? ratio : 1);
     slowest = std::max(slowest, ms);
-    std::printf("%s\t%s\t%d\t%zu\t%.1f\t%.1f\t%.3f\t%.1f\t%.1f\t%.1f\n", path.c_str(), status.c_str(), t, count, timing.eager_us, timing.pass_us, ratio, ms, expected_eager, expected_pass);
+    std::printf("%s\t%s\t%d\t%zu\t%.1f\t%.1f\t%.3f\t%.1f\t%.1f\t%.1f\n", path.c_str(), status.c_str(), t, count,
+                timing.eager_us, timing.pass_us, ratio, ms, expected_eager, expected_pass);
     std::fflush(stdout);
   }
-  std::printf("%d graphs, %d with passes, %d right, %d slower, geometric mean %.3f, slowest authoring %.1f ms\n", graphs, with_pass, right, slower,
-              std::exp(logs / std::max(graphs, 1)), slowest);
+  std::printf("%d graphs, %d with passes, %d right, %d slower, geometric mean %.3f, slowest authoring %.1f ms\n",
+              graphs, with_pass, right, slower, std::exp(logs / std::max(graphs, 1)), slowest);
   return 0;
 }

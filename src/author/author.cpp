@@ -24,9 +24,10 @@ std::string short_name(const Node& node) {
   return name;
 }
 
-constexpr std::string_view kQuiet[] = {"view", "reshape", "getitem", "transpose", "permute", "unsqueeze", "squeeze", "contiguous",
-                                       "dropout", "dropout2d", "to", "expand", "flatten", "float", "type_as", "detach", "t", "expand_as",
-                                       "getattr", "long", "int", "setitem", "chunk", "split", "unbind"};
+constexpr std::string_view kQuiet[] = {
+    "view",      "reshape", "getitem", "transpose", "permute", "unsqueeze", "squeeze", "contiguous", "dropout",
+    "dropout2d", "to",      "expand",  "flatten",   "float",   "type_as",   "detach",  "t",          "expand_as",
+    "getattr",   "long",    "int",     "setitem",   "chunk",   "split",     "unbind"};
 
 // The operators that a region is about, in order, each once; views only where there is nothing else.
 std::string region_name(const Graph& graph, const Region& region) {
@@ -60,12 +61,45 @@ std::string camel_case(const std::string& name) {
   return out;
 }
 
-constexpr std::string_view kReservedNames[] = {"n", "block", "rows", "cols", "n_rows", "torch", "triton", "tl", "libdevice", "stored",
-                                               "out", "pattern", "replacement_args", "replacement_func", "math", "self", "min", "max"};
+std::string identifier(std::string name) {
+  std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_'; });
+  return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "v" + name : name;
+}
+
+constexpr std::string_view kReservedNames[] = {"n",
+                                               "block",
+                                               "rows",
+                                               "cols",
+                                               "n_rows",
+                                               "torch",
+                                               "triton",
+                                               "tl",
+                                               "libdevice",
+                                               "stored",
+                                               "out",
+                                               "in",
+                                               "is",
+                                               "if",
+                                               "as",
+                                               "not",
+                                               "and",
+                                               "or",
+                                               "int",
+                                               "float",
+                                               "len",
+                                               "abs",
+                                               "pattern",
+                                               "replacement_args",
+                                               "replacement_func",
+                                               "math",
+                                               "self",
+                                               "min",
+                                               "max"};
 
 class RegionAuthor {
  public:
-  RegionAuthor(const GraphFolder& folder, const Program& program, const GraphFacts& facts, const Region& region, const AuthorOptions& options)
+  RegionAuthor(const GraphFolder& folder, const Program& program, const GraphFacts& facts, const Region& region,
+               const AuthorOptions& options)
       : graph_(folder.graph), program_(program), facts_(facts), region_(region), options_(options), trace_(indices_) {}
 
   AuthoredPass run() {
@@ -80,6 +114,7 @@ class RegionAuthor {
     out.kernels = plan.kernels.size();
     out.imports = pattern_.imports;
     out.pattern = pattern_.text;
+    out.pattern_key = pattern_key_;
     out.parameters = names_;
     print(plan, out.variants.emplace_back());
     estimate(graph_, program_, facts_, region_, plan, trace_, out);
@@ -94,8 +129,11 @@ class RegionAuthor {
     std::set<std::string> taken(std::begin(kReservedNames), std::end(kReservedNames));
     std::map<NodeId, NodeId> moved;
     for (const NodeId id : region_.inputs) {
-      std::string name = graph_.nodes[id].name;
-      while (!taken.insert(name).second) name += "_in";
+      // A graph's input by its name, anything else by its operator: equal regions of two graphs then have equal names.
+      const Node& node = graph_.nodes[id];
+      const std::string base = node.kind == NodeKind::placeholder ? node.name : identifier(short_name(node));
+      std::string name = base;
+      for (int i = 1; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
       names_.push_back(name);
       moved[id] = static_cast<NodeId>(pattern.nodes.size());
       Node p;
@@ -123,6 +161,7 @@ class RegionAuthor {
     output.args.push_back(returned.size() == 1 ? returned[0] : Value::sequence(ValueKind::tuple, returned));
     pattern.nodes.push_back(std::move(output));
     pattern_ = print_function(pattern, "pattern");
+    pattern_key_ = graph_canonical_text(pattern);
   }
 
   void trace() {
@@ -130,10 +169,12 @@ class RegionAuthor {
     for (std::size_t i = 0; i < region_.inputs.size(); ++i) {
       const NodeId id = region_.inputs[i];
       const Value& value = program_.values[static_cast<std::size_t>(id)];
-      if (!facts(id).has_shape || !value.is_node()) throw Impossible{fmt::format("the shape of '{}' is not known", graph_.nodes[id].name)};
+      if (!facts(id).has_shape || !value.is_node())
+        throw Impossible{fmt::format("the shape of '{}' is not known", graph_.nodes[id].name)};
       for (const std::int64_t s : facts(id).sizes)
         if (s == 0) throw Impossible{"an empty input"};
-      registers_[static_cast<std::size_t>(value.node)] = Abstract::of(trace_.input(names_[i], facts(id).sizes, facts(id).dtype, true));
+      registers_[static_cast<std::size_t>(value.node)] =
+          Abstract::of(trace_.input(names_[i], facts(id).sizes, facts(id).dtype, true));
     }
     const std::set<NodeId> inside(region_.nodes.begin(), region_.nodes.end());
     for (const Step& step : program_.steps) {
@@ -151,7 +192,8 @@ class RegionAuthor {
     for (std::size_t b = 0; b < region_.inputs.size(); ++b) {
       if (!trace_.buffers[b].written) continue;
       for (std::size_t c = 0; c < region_.inputs.size(); ++c)
-        if (b != c && facts(region_.inputs[b]).buffer == facts(region_.inputs[c]).buffer) throw Impossible{"an input that is written is also another input"};
+        if (b != c && facts(region_.inputs[b]).buffer == facts(region_.inputs[c]).buffer)
+          throw Impossible{"an input that is written is also another input"};
       const Tensor* value = trace_.buffers[b].value;
       written_[value] = static_cast<int>(b);
       add_root(value);
@@ -169,7 +211,8 @@ class RegionAuthor {
   }
 
   std::string dtype_text(const Type& t) const {
-    return t.like >= 0 ? fmt::format("{}.dtype", buffer_names_.at(t.like)) : fmt::format("torch.{}", dtype_row(t.dtype).name);
+    return t.like >= 0 ? fmt::format("{}.dtype", buffer_names_.at(t.like))
+                       : fmt::format("torch.{}", dtype_row(t.dtype).name);
   }
 
   void print(const Schedule& plan, Variant& out) {
@@ -184,25 +227,31 @@ class RegionAuthor {
     for (const auto& [tensor, buffer] : plan.buffer_of) stored.emplace_back(buffer, tensor);
     std::sort(stored.begin(), stored.end());
     const auto is_result = [&](const Tensor* t) {
-      return std::any_of(outputs_.begin(), outputs_.end(), [&](const Handle& h) { return trace_.buffers[static_cast<std::size_t>(h.buffer)].value == t; });
+      return std::any_of(outputs_.begin(), outputs_.end(), [&](const Handle& h) {
+        return trace_.buffers[static_cast<std::size_t>(h.buffer)].value == t;
+      });
     };
     std::size_t result_count = 0;
     for (const auto& [buffer, tensor] : stored) result_count += !written_.contains(tensor) && is_result(tensor) ? 1 : 0;
     for (const auto& [buffer, tensor] : stored) {
       if (written_.contains(tensor)) continue;
-      const std::string name = is_result(tensor) ? (result_count == 1 ? "out" : fmt::format("out_{}", results++)) : fmt::format("temporary_{}", temporaries++);
+      std::string name = is_result(tensor) ? (result_count == 1 ? "out" : fmt::format("out_{}", results++))
+                                           : fmt::format("temporary_{}", temporaries++);
+      while (std::find(names_.begin(), names_.end(), name) != names_.end()) name += "_";
       buffer_names_[buffer] = name;
       std::string shape;
       for (const Dim& d : tensor->shape) shape += (shape.empty() ? "" : ", ") + indices_.text(d, true);
       if (tensor->shape.size() == 1) shape += ",";
-      allocations.push_back(fmt::format("{} = torch.empty(({}), dtype={}, device={})", name, shape, dtype_text(tensor->type), device));
+      allocations.push_back(
+          fmt::format("{} = torch.empty(({}), dtype={}, device={})", name, shape, dtype_text(tensor->type), device));
     }
     std::string kernels;
     bool rounds = false, libdevice = false;
     std::vector<std::string> launches;
     for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
       const std::string name = plan.kernels.size() == 1 ? "fused_kernel" : fmt::format("fused_kernel_{}", i);
-      const PrintedKernel k = print_kernel(*plan.kernels[i], indices_, name, buffer_names_, plan.buffer_of, options_.machine);
+      const PrintedKernel k =
+          print_kernel(*plan.kernels[i], indices_, name, buffer_names_, plan.buffer_of, options_.machine);
       kernels += k.text + "\n\n";
       launches.insert(launches.end(), k.launch.begin(), k.launch.end());
       rounds |= k.rounds;
@@ -216,7 +265,8 @@ class RegionAuthor {
         lines.push_back(fmt::format("{0} = {0}.contiguous()", names_[i]));
     }
     for (const Symbol& symbol : indices_.symbols())
-      if (!symbol.definition.empty() && !symbol.same_as) lines.push_back(fmt::format("{} = {}", symbol.host, symbol.definition));
+      if (!symbol.definition.empty() && !symbol.same_as)
+        lines.push_back(fmt::format("{} = {}", symbol.host, symbol.definition));
     lines.insert(lines.end(), allocations.begin(), allocations.end());
     lines.insert(lines.end(), launches.begin(), launches.end());
     std::vector<std::string> returned;
@@ -263,6 +313,7 @@ class RegionAuthor {
   Trace trace_;
   std::vector<std::string> names_;
   PrintedFunction pattern_;
+  std::string pattern_key_;
   std::vector<Abstract> registers_;
   std::vector<Handle> outputs_;
   std::vector<const Tensor*> roots_;
@@ -286,13 +337,22 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
       try {
         AuthoredPass pass = RegionAuthor(folder, program, facts, region, options).run();
         if (!options.keep_all && pass.eager_cost < pass.pass_cost * kRequiredGain)
-          throw Impossible{fmt::format("no gain expected: {:.1f} us by eager, {:.1f} us by the pass", pass.eager_cost, pass.pass_cost)};
+          throw Impossible{fmt::format("no gain expected: {:.1f} us by eager, {:.1f} us by the pass", pass.eager_cost,
+                                       pass.pass_cost)};
         out.passes.push_back(std::move(pass));
       } catch (const Impossible& impossible) {
         for (const NodeId id : region.nodes) out.left_out.push_back({id, impossible.why});
       }
     }
+    for (std::size_t i = 0; i < facts.nodes.size(); ++i)
+      if (facts.nodes[i].has_shape) out.seen[folder.graph.nodes[i].name] = {facts.nodes[i].sizes, facts.nodes[i].dtype};
     merge_passes(out.passes);
+    const std::vector<std::string> wrong = check_places(folder.graph, out.seen, out.passes);
+    for (std::size_t i = 0; i < wrong.size(); ++i)
+      if (!wrong[i].empty())
+        for (const NodeId id : out.passes[i].region.nodes) out.left_out.push_back({id, wrong[i]});
+    std::size_t i = 0;
+    std::erase_if(out.passes, [&](const AuthoredPass&) { return !wrong[i++].empty(); });
     return out;
   });
 }

@@ -1,6 +1,7 @@
 // The built-in author: graphs in, a pass folder out. No language model, no torch.
 //
-//   graph ─ find_regions ─▶ regions ─ trace ─▶ tensors as functions of an index ─ schedule ─▶ kernels ─ print ─▶ pass file
+//   graph ─ find_regions ─▶ regions ─ trace ─▶ tensors as functions of an index ─ schedule ─▶ kernels ─ print ─▶ pass
+//   file
 #pragma once
 
 #include "author/print_kernel.h"
@@ -24,9 +25,10 @@ struct Variant {
 };
 
 struct AuthoredPass {
-  std::string name;                     // the file's stem
-  std::string wrapper;                  // the function's name
-  std::string imports, pattern;         // equal patterns compete for the same places
+  std::string name;     // the file's stem
+  std::string wrapper;  // the function's name
+  std::string imports, pattern;
+  std::string pattern_key;              // the pattern without names: equal ones compete for the same places
   std::vector<std::string> parameters;  // of pattern and wrapper
   std::vector<Variant> variants;        // tried in order; more than one where graphs of a task differ in structure
   Region region;
@@ -44,6 +46,7 @@ struct LeftOut {
 struct Authored {
   std::vector<AuthoredPass> passes;
   std::vector<LeftOut> left_out;
+  std::map<std::string, Seen> seen;  // every tensor of the graph whose shape is known, by name
 };
 
 struct AuthorOptions {
@@ -54,13 +57,19 @@ struct AuthorOptions {
 
 Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& options);
 
-// Passes of one pattern become one pass: equal code once, different code behind a question about shapes or dtypes. Names
-// become unique, larger patterns come first.
+// Passes of one pattern become one pass: equal code once, different code behind a question about shapes or dtypes.
+// Names become unique, larger patterns come first.
 void merge_passes(std::vector<AuthoredPass>& passes);
+
+// Whether the passes, applied in order, meet only what they were written for: a pattern may occur at a place of another
+// structure, which was no region. Gives the reason for each pass that must go, or an empty text.
+std::vector<std::string> check_places(const Graph& graph, const std::map<std::string, Seen>& seen,
+                                      const std::vector<AuthoredPass>& passes);
 
 std::string pass_file(const AuthoredPass& pass);
 
 // Writes the pass files and their order. `single_wrapper`: one function in fused.py serves all, by route.
-Result<std::monostate> write_pass_folder(const std::string& folder, const std::vector<AuthoredPass>& passes, bool single_wrapper);
+Result<std::monostate> write_pass_folder(const std::string& folder, const std::vector<AuthoredPass>& passes,
+                                         bool single_wrapper);
 
 }  // namespace passnet::author

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
@@ -13,7 +14,9 @@ namespace passnet::author {
 
 namespace {
 
-constexpr double kWin = 1.02;  // eager has to take at least this many times as long
+constexpr double kWin = 1.02;          // measured: eager has to take this many times as long in the mean,
+constexpr double kLoss = 0.97;         // and at least this on every graph
+constexpr double kExpectedWin = 1.05;  // estimated
 
 std::string key_of(const GraphFolder& graph, const AuthoredPass& pass, int threads) {
   std::string all = fmt::format("author 1\n{}\n{}\n", threads, graph_content_hash(graph.graph));
@@ -26,39 +29,97 @@ std::string key_of(const GraphFolder& graph, const AuthoredPass& pass, int threa
 
 }  // namespace
 
-Result<std::vector<Decision>> choose(const GraphFolder& graph, std::vector<AuthoredPass>& passes, Measure& measure, int threads) {
+namespace {
+
+Decision time_pass(const GraphFolder& graph, const AuthoredPass& pass, Measure& measure, int threads,
+                   const std::string& place) {
+  Decision d;
+  d.measured = true;
+  const std::string key = key_of(graph, pass, threads);
+  if (const auto known = tile_cpu::cache_read(key)) {
+    char* rest = nullptr;
+    d.ratio = std::strtod(known->c_str(), &rest);
+    d.spread = std::strtod(rest, nullptr);
+    d.remembered = true;
+    return d;
+  }
+  const std::string folder = place + "/" + pass.name;
+  write_pass_folder(folder, {pass}, false).take();
+  const auto timing = [&]() -> Result<Timing> {
+    auto loaded = load_pass_folder(folder, {});
+    if (!loaded) return std::move(loaded.error());
+    return measure.time(graph, *loaded);
+  }();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  if (!timing) {
+    d.why = timing.error().message;
+    return d;
+  }
+  d.ratio = timing->ratio();
+  d.spread = timing->spread;
+  (void)tile_cpu::cache_add_text(fmt::format("{} {}", d.ratio, d.spread), key);  // only costs time
+  return d;
+}
+
+}  // namespace
+
+Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOptions options, Measure* measure,
+                                 int threads) {
   return guarded([&] {
-    const tile_cpu::CacheWorkplace place = tile_cpu::CacheWorkplace::make().take();
-    std::vector<Decision> out;
-    for (AuthoredPass& pass : passes) {
-      Decision d;
-      d.pass = pass.name;
-      const std::string key = key_of(graph, pass, threads);
-      if (const auto known = tile_cpu::cache_read(key)) {
-        char* rest = nullptr;
-        d.ratio = std::strtod(known->c_str(), &rest);
-        d.spread = std::strtod(rest, nullptr);
-        d.remembered = true;
-      } else {
-        const std::string folder = place.path() + "/pass_" + pass.name;
-        write_pass_folder(folder, {pass}, false).take();
-        const PassFolder loaded = load_pass_folder(folder, {}).take();
-        auto timing = measure.time(graph, loaded);
-        std::error_code ignored;
-        std::filesystem::remove_all(folder, ignored);
-        if (!timing) {
-          d.why = timing.error().message;
-        } else {
-          d.ratio = timing->ratio();
-          d.spread = timing->spread;
-          (void)tile_cpu::cache_add_text(fmt::format("{} {}", d.ratio, d.spread), key);  // only costs time
-        }
+    AuthoredTask out;
+    const bool keep_all = options.keep_all && measure == nullptr;
+    options.keep_all = true;  // what is dropped is decided here, for all graphs at once
+    for (const GraphFolder& graph : graphs) options.halves |= has_halves(graph);
+    std::optional<tile_cpu::CacheWorkplace> place;
+    if (measure != nullptr) place.emplace(tile_cpu::CacheWorkplace::make().take());
+    struct Score {
+      double logs = 0, least = 1e9;
+      int graphs = 0;
+      bool failed = false;
+    };
+    std::map<std::string, Score> scores;  // by pattern
+    for (const GraphFolder& graph : graphs) {
+      Authored authored = author_graph(graph, options).take();
+      std::vector<Decision> decisions;
+      for (const AuthoredPass& pass : authored.passes) {
+        Decision d;
+        if (measure != nullptr)
+          d = time_pass(graph, pass, *measure, threads, place->path());
+        else
+          d.ratio = pass.pass_cost > 0 ? pass.eager_cost / pass.pass_cost : 0;
+        d.pass = pass.name;
+        d.pattern = pass.pattern_key;
+        Score& score = scores[pass.pattern_key];
+        score.failed |= !d.why.empty() || d.ratio <= 0;
+        score.logs += std::log(std::max(d.ratio, 1e-9));
+        score.least = std::min(score.least, d.ratio);
+        ++score.graphs;
+        decisions.push_back(std::move(d));
+        out.passes.push_back(pass);
       }
-      d.kept = d.why.empty() && d.ratio >= kWin;
-      out.push_back(std::move(d));
+      out.graphs.push_back(std::move(authored));
+      out.decisions.push_back(std::move(decisions));
     }
-    std::size_t i = 0;
-    std::erase_if(passes, [&](const AuthoredPass&) { return !out[i++].kept; });
+    const double win = measure != nullptr ? kWin : kExpectedWin, loss = measure != nullptr ? kLoss : 0;
+    const auto kept = [&](const std::string& pattern) {
+      const Score& s = scores.at(pattern);
+      return keep_all || (!s.failed && s.least >= loss && std::exp(s.logs / s.graphs) >= win);
+    };
+    for (auto& decisions : out.decisions)
+      for (Decision& d : decisions) d.kept = kept(d.pattern);
+    std::erase_if(out.passes, [&](const AuthoredPass& p) { return !kept(p.pattern_key); });
+    merge_passes(out.passes);
+    // A pattern that was written for one graph may occur in another where it was no region. What is dropped leaves its
+    // places to the next pass, so all are asked again.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t g = 0; g < graphs.size() && !changed; ++g) {
+        const std::vector<std::string> wrong = check_places(graphs[g].graph, out.graphs[g].seen, out.passes);
+        std::size_t i = 0;
+        changed = std::erase_if(out.passes, [&](const AuthoredPass&) { return !wrong[i++].empty(); }) > 0;
+      }
+    }
     return out;
   });
 }

@@ -1,22 +1,33 @@
-// Never slower: passes are kept if they win beyond the noise.
+// A task's passes: authored graph by graph, merged, and kept only if they win beyond the noise.
 #pragma once
+
+#include <span>
 
 #include "author/author.h"
 #include "author/measure.h"
 
 namespace passnet::author {
 
+// What is known of one pass on one graph.
 struct Decision {
-  std::string pass;
-  double ratio = 0;   // eager's time over the pass's, the rest of the graph in eager
+  std::string pass, pattern;
+  double ratio = 0;  // eager's time over the pass's, the rest of the graph in eager; measured, else estimated
   double spread = 0;
   bool kept = false;
-  bool remembered = false;  // from the cache
-  std::string why;          // where it was dropped without a time
+  bool measured = false, remembered = false;  // remembered: from the cache
+  std::string why;                            // where it was dropped without a time
 };
 
-// Times each pass alone on the graph and drops what does not win. Decisions are kept on disk by the graph's content, its
+struct AuthoredTask {
+  std::vector<AuthoredPass> passes;  // what is kept, in the order to apply
+  std::vector<Authored> graphs;      // of each graph, every region that can be written
+  std::vector<std::vector<Decision>> decisions;
+};
+
+// Without `measure` the cost model decides. A pass serves every place of its pattern in every graph of the task, so it
+// is kept if it wins in the geometric mean and loses on none. Times are kept on disk by the graph's content, its
 // shapes, the pass's text and this machine; the second time costs nothing.
-Result<std::vector<Decision>> choose(const GraphFolder& graph, std::vector<AuthoredPass>& passes, Measure& measure, int threads);
+Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOptions options, Measure* measure,
+                                 int threads);
 
 }  // namespace passnet::author

@@ -19,14 +19,47 @@ struct OperatorCost {
   double call, element;
 };
 constexpr OperatorCost kEager[] = {
-    {"sigmoid", 1.5, 1.2}, {"silu", 1.5, 1.2}, {"exp", 1.5, 1.0}, {"tanh", 1.5, 1.6}, {"gelu", 1.5, 1.8}, {"erf", 1.5, 1.5},
-    {"sin", 1.5, 1.5}, {"cos", 1.5, 1.5}, {"log", 1.5, 1.2}, {"pow", 2.0, 0.6}, {"softmax", 2.0, 1.6}, {"layer_norm", 4.0, 0.5},
-    {"batch_norm", 6.0, 0.2}, {"group_norm", 6.0, 0.5}, {"mean", 4.0, 0.2}, {"sum", 3.0, 0.2}, {"linalg_vector_norm", 3.0, 0.3},
-    {"cat", 2.5, 0.1}, {"stack", 4.0, 0.2}, {"pad", 4.0, 0.5}, {"repeat", 6.0, 0.5}, {"tile", 6.0, 0.5}, {"roll", 3.0, 0.5},
-    {"im2col", 4.0, 2.0}, {"max_pool2d", 4.0, 4.0}, {"avg_pool2d", 4.0, 3.0}, {"avg_pool1d", 6.0, 3.0}, {"adaptive_avg_pool2d", 4.0, 1.0},
-    {"upsample_bilinear2d", 5.0, 3.0}, {"upsample_nearest2d", 4.0, 1.5}, {"upsample_nearest1d", 4.0, 1.5}, {"embedding", 3.0, 0.1},
-    {"index_select", 2.0, 0.3}, {"contiguous", 1.5, 0.3}, {"reshape", 1.5, 0.3}, {"masked_fill", 3.0, 0.3}, {"arange", 1.5, 0.3},
-    {"hardswish", 1.5, 0.3}, {"hardsigmoid", 1.5, 0.3}, {"where", 2.0, 0.3}, {"getitem", 4.0, 0.5},
+    {"sigmoid", 1.5, 1.2},
+    {"silu", 1.5, 1.2},
+    {"exp", 1.5, 1.0},
+    {"tanh", 1.5, 1.6},
+    {"gelu", 1.5, 1.8},
+    {"erf", 1.5, 1.5},
+    {"sin", 1.5, 1.5},
+    {"cos", 1.5, 1.5},
+    {"log", 1.5, 1.2},
+    {"pow", 2.0, 0.6},
+    {"softmax", 2.0, 1.6},
+    {"layer_norm", 4.0, 0.5},
+    {"batch_norm", 6.0, 0.2},
+    {"group_norm", 6.0, 0.5},
+    {"mean", 4.0, 0.2},
+    {"sum", 3.0, 0.2},
+    {"linalg_vector_norm", 3.0, 0.3},
+    {"cat", 2.5, 0.1},
+    {"stack", 4.0, 0.2},
+    {"pad", 4.0, 0.5},
+    {"repeat", 6.0, 0.5},
+    {"tile", 6.0, 0.5},
+    {"roll", 3.0, 0.5},
+    {"im2col", 4.0, 2.0},
+    {"max_pool2d", 4.0, 4.0},
+    {"avg_pool2d", 4.0, 3.0},
+    {"avg_pool1d", 6.0, 3.0},
+    {"adaptive_avg_pool2d", 4.0, 1.0},
+    {"upsample_bilinear2d", 5.0, 3.0},
+    {"upsample_nearest2d", 4.0, 1.5},
+    {"upsample_nearest1d", 4.0, 1.5},
+    {"embedding", 3.0, 0.1},
+    {"index_select", 2.0, 0.3},
+    {"contiguous", 1.5, 0.3},
+    {"reshape", 1.5, 0.3},
+    {"masked_fill", 3.0, 0.3},
+    {"arange", 1.5, 0.3},
+    {"hardswish", 1.5, 0.3},
+    {"hardsigmoid", 1.5, 0.3},
+    {"where", 2.0, 0.3},
+    {"getitem", 4.0, 0.5},
 };
 constexpr OperatorCost kOther = {"", 1.4, 0.1};
 
@@ -107,8 +140,8 @@ double kernel_ns(const Kernel& kernel, const Indices& ix) {
 
 }  // namespace
 
-void estimate(const Graph& graph, const Program& program, const GraphFacts& facts, const Region& region, const Schedule& plan,
-              const Trace& trace, AuthoredPass& pass) {
+void estimate(const Graph& graph, const Program& program, const GraphFacts& facts, const Region& region,
+              const Schedule& plan, const Trace& trace, AuthoredPass& pass) {
   double eager_bytes = 0, pass_bytes = 0;
   const auto of = [&](NodeId id) -> const NodeFacts& { return facts.nodes[static_cast<std::size_t>(id)]; };
   for (const NodeId id : region.nodes) {
@@ -127,7 +160,8 @@ void estimate(const Graph& graph, const Program& program, const GraphFacts& fact
     for (const NodeId used : inputs) {
       alias |= of(used).buffer == f.buffer && f.buffer >= 0;
       read += std::min(bytes_of(of(used)), 4 * bytes_of(f) + 4096);
-      if (op == "mean" || op == "sum" || op.starts_with("adaptive") || op.ends_with("norm")) read = std::max(read, bytes_of(of(used)));
+      if (op == "mean" || op == "sum" || op.starts_with("adaptive") || op.ends_with("norm"))
+        read = std::max(read, bytes_of(of(used)));
     }
     if (alias && !writes) {
       pass.eager_cost += kView;
@@ -135,10 +169,12 @@ void estimate(const Graph& graph, const Program& program, const GraphFacts& fact
     }
     const OperatorCost& cost = operator_cost(op.empty() ? "getitem" : op);
     eager_bytes += bytes_of(f) + read;
-    const double elements = std::max(count_of(f), inputs.empty() ? 0.0 : count_of(of(*inputs.begin())) * (op == "mean" || op == "sum" ? 1 : 0));
+    const double elements = std::max(
+        count_of(f), inputs.empty() ? 0.0 : count_of(of(*inputs.begin())) * (op == "mean" || op == "sum" ? 1 : 0));
     pass.eager_cost += cost.call + cost.element * elements * 1e-3 + (bytes_of(f) + read) / kBytesPerMicrosecond;
   }
-  pass.pass_cost = kWrapperCall + kLaunch * static_cast<double>(plan.kernels.size()) + kOutput * static_cast<double>(region.outputs.size());
+  pass.pass_cost = kWrapperCall + kLaunch * static_cast<double>(plan.kernels.size()) +
+                   kOutput * static_cast<double>(region.outputs.size());
   double rows = 0;
   for (const auto& kernel : plan.kernels) pass.pass_cost += kernel_ns(*kernel, trace.ix) * 1e-3;
   for (const auto& [tensor, buffer] : plan.buffer_of) {

@@ -62,10 +62,10 @@ struct Lin {
       [](const Atom* a, const Atom* b) { return a->id < b->id; }};
   Dim constant;
   Lin() = default;
-  Lin(Dim value) : constant(std::move(value)) {}          // NOLINT(google-explicit-constructor)
+  Lin(Dim value) : constant(std::move(value)) {}  // NOLINT(google-explicit-constructor)
   template <class I>
-    requires std::is_integral_v<I>
-  Lin(I value) : constant(static_cast<std::int64_t>(value)) {}  // NOLINT(google-explicit-constructor)
+  requires std::is_integral_v<I> Lin(I value)
+      : constant(static_cast<std::int64_t>(value)) {}     // NOLINT(google-explicit-constructor)
   Lin(const Atom* atom) { terms.emplace(atom, Dim(1)); }  // NOLINT(google-explicit-constructor)
   bool is_constant() const { return terms.empty(); }
 };

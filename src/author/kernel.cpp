@@ -26,8 +26,8 @@ std::string tl_dtype(Dtype dtype) {
 }
 
 const Expr* Kernel::intern(Expr e) {
-  std::string key = fmt::format("{} {} {} {} {}", static_cast<int>(e.kind), static_cast<int>(e.type), e.text, e.buffer,
-                                ix.key(e.at));
+  std::string key =
+      fmt::format("{} {} {} {} {}", static_cast<int>(e.kind), static_cast<int>(e.type), e.text, e.buffer, ix.key(e.at));
   for (const Expr* a : e.args) key += fmt::format(" {}", a->id);
   for (const Expr* g : e.guards) key += fmt::format(" ?{}", g->id);
   for (const Atom* l : e.loops) key += fmt::format(" @{}", l->id);
@@ -96,13 +96,14 @@ const Expr* Kernel::to(const Expr* value, Dtype type) {
   if (value->type == type) return value;
   if (value->kind == Expr::Kind::literal) {
     if (value->text == "True" || value->text == "False") return literal(std::int64_t{value->text == "True"}, type);
-    if (dtype_row(type).floating && !dtype_row(value->type).floating)
-      return literal(std::stod(value->text), type);
-    if (dtype_row(type).floating) return literal(value->text.starts_with("float") || value->text.starts_with("-f")
-                                                     ? (value->text[0] == '-' ? -INFINITY : INFINITY)
-                                                     : std::stod(value->text),
-                                                 type);
-    if (!dtype_row(value->type).floating && type != Dtype::boolean) return literal(static_cast<std::int64_t>(std::stoll(value->text)), type);
+    if (dtype_row(type).floating && !dtype_row(value->type).floating) return literal(std::stod(value->text), type);
+    if (dtype_row(type).floating)
+      return literal(value->text.starts_with("float") || value->text.starts_with("-f")
+                         ? (value->text[0] == '-' ? -INFINITY : INFINITY)
+                         : std::stod(value->text),
+                     type);
+    if (!dtype_row(value->type).floating && type != Dtype::boolean)
+      return literal(static_cast<std::int64_t>(std::stoll(value->text)), type);
   }
   return op("{0}.to(" + tl_dtype(type) + ")", type, {value}, value->label);
 }
@@ -222,7 +223,8 @@ const Expr* Kernel::element(const Tensor* tensor, const Index& index) {
     throw Materialise{tensor};
   }
   const int times = ++evaluations_[tensor];
-  if (tensor->result != nullptr && times > 1 && (tensor->once || (tensor->cost > kCheap ? times > 2 : times > kRepeats)))
+  if (tensor->result != nullptr && times > 1 &&
+      (tensor->once || (tensor->cost > kCheap ? times > 2 : times > kRepeats)))
     throw Materialise{tensor->result};
   if (++depth_ > kDepthLimit) throw Impossible{"too deep"};
   evaluating_.push_back(tensor);

@@ -69,7 +69,9 @@ Result<Timing> EngineMeasure::time(const GraphFolder& graph, const PassFolder& p
       steps.push_back(std::make_unique<WrapperStep>(*p, engine_, backend));
       externals.push_back(steps.back().get());
     }
-    pass.executable = engine_.prepare(lower_graph(applied.graph, applied.externals).take(), applied.graph, DeviceType::cpu, externals).take();
+    pass.executable =
+        engine_.prepare(lower_graph(applied.graph, applied.externals).take(), applied.graph, DeviceType::cpu, externals)
+            .take();
     pass.inputs = copies();
     bool restore = false;
     for (const Node& node : graph.graph.nodes) restore |= node_writes(node);
@@ -87,7 +89,8 @@ Result<Timing> EngineMeasure::time(const GraphFolder& graph, const PassFolder& p
     out.eager_us = quantile(eager.times, 0.25);
     out.pass_us = quantile(pass.times, 0.25);
     for (const Side* side : {&eager, &pass})
-      out.spread = std::max(out.spread, (quantile(side->times, 0.5) - quantile(side->times, 0.1)) / quantile(side->times, 0.25));
+      out.spread =
+          std::max(out.spread, (quantile(side->times, 0.5) - quantile(side->times, 0.1)) / quantile(side->times, 0.25));
     return out;
   });
 }

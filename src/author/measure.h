@@ -1,5 +1,5 @@
-// How long a graph takes in eager and with passes. The seam to the bench's protocol: the author asks a Measure, and does
-// not know who answers.
+// How long a graph takes in eager and with passes. The seam to the bench's protocol: the author asks a Measure, and
+// does not know who answers.
 #pragma once
 
 #include "fx/folder.h"
@@ -23,8 +23,8 @@ class Measure {
   virtual Result<Timing> time(const GraphFolder& graph, const PassFolder& passes) = 0;
 };
 
-// Both sides in one process on the same inputs, round by round. Inputs that the graph changes are put back between runs,
-// outside the clock.
+// Both sides in one process on the same inputs, round by round. Inputs that the graph changes are put back between
+// runs, outside the clock.
 class EngineMeasure final : public Measure {
  public:
   explicit EngineMeasure(Engine& engine, double budget_seconds = 0.3) : engine_(engine), budget_(budget_seconds) {}

@@ -38,8 +38,8 @@ class Printer {
       collapse(rows_);
       for (auto& group : columns_) collapse(group);
     }
-    for (const char* reserved : {"tl", "triton", "torch", "libdevice", "stored", "rows", "offs", "mask", "row_mask", "n",
-                                 "n_rows", "BLOCK", "ROWS", "float", "min", "max"})
+    for (const char* reserved : {"tl", "triton", "torch", "libdevice", "stored", "rows", "offs", "mask", "row_mask",
+                                 "n", "n_rows", "BLOCK", "ROWS", "float", "min", "max"})
       taken_.insert(reserved);
     for (const Symbol& s : ix_.symbols()) taken_.insert(s.name);
     for (const auto& [id, name] : names_) taken_.insert(name + "_ptr");
@@ -47,7 +47,8 @@ class Printer {
     for (const Kernel::Store& s : k_.stores) {
       const Expr* value = s.value;
       // the store itself rounds
-      while (value->kind == Expr::Kind::op && (value->text == "stored({0}, {t0})") && buffer_type_is(s, value)) value = value->args[0];
+      while (value->kind == Expr::Kind::op && (value->text == "stored({0}, {t0})") && buffer_type_is(s, value))
+        value = value->args[0];
       const std::string v = ref(value);
       std::string at = text(s.at);
       unsigned deps = depends(s.at);
@@ -59,7 +60,8 @@ class Printer {
         at = "offs";
         deps |= kRows;
       }
-      line(fmt::format("tl.store({} + {}, {}{})", pointer(buffer_of_.at(s.tensor)), at, v, mask_text(axis_masks(deps))));
+      line(
+          fmt::format("tl.store({} + {}, {}{})", pointer(buffer_of_.at(s.tensor)), at, v, mask_text(axis_masks(deps))));
     }
     finish();
     return std::move(out_);
@@ -150,7 +152,8 @@ class Printer {
     for (std::size_t i = group.size(); i-- > 0;) {
       std::string value = whole;
       if (!below.is(1)) value = fmt::format("{} // ({})", whole, ix_.text(below, false));
-      if (i > 0) value = fmt::format("{} % ({})", below.is(1) ? value : "(" + value + ")", ix_.text(group[i]->size, false));
+      if (i > 0)
+        value = fmt::format("{} % ({})", below.is(1) ? value : "(" + value + ")", ix_.text(group[i]->size, false));
       const std::string name = fresh(fmt::format("{}_{}", whole == "rows" ? "row" : whole, i));
       line(fmt::format("{} = {}", name, value));
       atom_names_[group[i]] = name;
@@ -173,7 +176,8 @@ class Printer {
       taken_.insert(name);
       column_names_.push_back(name);
       const std::string tile = columns_.size() == 1 ? "COLS" : fmt::format("COLS_{}", g);
-      line(fmt::format("{} = {}tl.arange(0, {})[None, :]", name, k_.reduces ? "" : fmt::format("tl.program_id(1) * {} + ", tile), tile));
+      line(fmt::format("{} = {}tl.arange(0, {})[None, :]", name,
+                       k_.reduces ? "" : fmt::format("tl.program_id(1) * {} + ", tile), tile));
       column_masks_.push_back(fmt::format("({} < {})", name, ix_.text(extent(columns_[g]), false)));
       name_group(columns_[g], name);
     }
@@ -279,7 +283,10 @@ class Printer {
       if (t[i] == '{' && i + 2 < t.size() && t[i + 2] == '}') {
         std::string arg = ref(e->args[static_cast<std::size_t>(t[i + 1] - '0')]);
         const bool method = i + 3 < t.size() && t[i + 3] == '.';
-        if (method && !arg.empty() && (std::isdigit(static_cast<unsigned char>(arg[0])) != 0 || arg[0] == '-')) arg = "tl.full([], " + arg + ", tl.int32)";
+        const Expr* operand = e->args[static_cast<std::size_t>(t[i + 1] - '0')];
+        const bool number = operand->kind == Expr::Kind::literal ||
+                            (!arg.empty() && std::isdigit(static_cast<unsigned char>(arg[0])) != 0);
+        if (method && number) arg = fmt::format("tl.full([], {}, {})", arg, tl_dtype(operand->type));
         out += arg;
         i += 2;
       } else if (t[i] == '{' && t[i + 1] == 't') {
@@ -314,7 +321,9 @@ class Printer {
       }
       case Expr::Kind::op:
         value = filled(e);
-        if (uses_[e] <= 1 && e->type == Dtype::boolean && value.starts_with('(') && e->args.size() <= 2 && value.size() < 60) return value;
+        if (uses_[e] <= 1 && e->type == Dtype::boolean && value.starts_with('(') && e->args.size() <= 2 &&
+            value.size() < 60)
+          return value;
         break;
       case Expr::Kind::reduce: value = reduce_text(e); break;
       case Expr::Kind::window: return window_text(e);
@@ -336,7 +345,8 @@ class Printer {
   std::string reduce_text(const Expr* e) {
     const std::string value = ref(e->args[0]);
     const std::size_t g = group_of(e->loops);
-    return fmt::format("tl.{}(tl.where({}, {}, {}), axis=1, keep_dims=True)", e->text, column_masks_[g], value, neutral(e->text, e->type));
+    return fmt::format("tl.{}(tl.where({}, {}, {}), axis=1, keep_dims=True)", e->text, column_masks_[g], value,
+                       neutral(e->text, e->type));
   }
 
   void hoist(const Expr* e, const std::vector<const Atom*>& taps) {
@@ -374,7 +384,8 @@ class Printer {
       ++indent_;
     }
     const std::string value = ref(e->args[0]);
-    line(e->text == "sum" ? fmt::format("{0} = {0} + {1}", name, value) : fmt::format("{0} = tl.maximum({0}, {1})", name, value));
+    line(e->text == "sum" ? fmt::format("{0} = {0} + {1}", name, value)
+                          : fmt::format("{0} = tl.maximum({0}, {1})", name, value));
     indent_ -= static_cast<int>(e->loops.size());
     named_ = outer;
     return named_[e] = name;
@@ -385,7 +396,8 @@ class Printer {
   static bool mentions(const std::string& text, const std::string& name) {
     const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
     for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
-      if ((at == 0 || !word(text[at - 1])) && (at + name.size() == text.size() || !word(text[at + name.size()]))) return true;
+      if ((at == 0 || !word(text[at - 1])) && (at + name.size() == text.size() || !word(text[at + name.size()])))
+        return true;
     return false;
   }
 
@@ -411,7 +423,8 @@ class Printer {
       out_.launch.push_back(fmt::format("block = min({}, triton.next_power_of_2(n))", machine_.flat_block));
       parameters.insert(parameters.end(), {"n", "BLOCK: tl.constexpr"});
       tail = {"n", "BLOCK=block"};
-      out_.launch.push_back(fmt::format("{}[(triton.cdiv(n, block),)]({}, {})", out_.name, text_join(values, ", "), text_join(tail, ", ")));
+      out_.launch.push_back(fmt::format("{}[(triton.cdiv(n, block),)]({}, {})", out_.name, text_join(values, ", "),
+                                        text_join(tail, ", ")));
     } else {
       out_.launch.push_back(fmt::format("n_rows = {}", ix_.text(extent(rows_), true)));
       parameters.insert(parameters.end(), {"n_rows", "ROWS: tl.constexpr"});
@@ -421,16 +434,23 @@ class Printer {
         const std::string suffix = columns_.size() == 1 ? "" : fmt::format("_{}", g);
         const std::string width = "cols" + suffix;
         const std::string whole = fmt::format("triton.next_power_of_2({})", ix_.text(extent(columns_[g]), true));
-        out_.launch.push_back(fmt::format("{} = {}", width, k_.reduces ? whole : fmt::format("min({}, {})", machine_.columns, whole)));
+        out_.launch.push_back(
+            fmt::format("{} = {}", width, k_.reduces ? whole : fmt::format("min({}, {})", machine_.columns, whole)));
         parameters.push_back(fmt::format("COLS{}: tl.constexpr", suffix));
         tail.push_back(fmt::format("COLS{}={}", suffix, width));
         widths.push_back(width);
       }
-      const std::string widest = widths.empty() ? "1" : widths.size() == 1 ? widths[0] : fmt::format("max({})", text_join(widths, ", "));
-      out_.launch.push_back(fmt::format("rows = min(max(1, {} // {}), triton.next_power_of_2(n_rows))", machine_.tile, widest));
+      const std::string widest = widths.empty()       ? "1"
+                                 : widths.size() == 1 ? widths[0]
+                                                      : fmt::format("max({})", text_join(widths, ", "));
+      out_.launch.push_back(
+          fmt::format("rows = min(max(1, {} // {}), triton.next_power_of_2(n_rows))", machine_.tile, widest));
       std::string grid = "(triton.cdiv(n_rows, rows),)";
-      if (!k_.reduces) grid = fmt::format("(triton.cdiv(n_rows, rows), triton.cdiv({}, {}))", ix_.text(extent(columns_[0]), true), widths[0]);
-      out_.launch.push_back(fmt::format("{}[{}]({}, {})", out_.name, grid, text_join(values, ", "), text_join(tail, ", ")));
+      if (!k_.reduces)
+        grid = fmt::format("(triton.cdiv(n_rows, rows), triton.cdiv({}, {}))", ix_.text(extent(columns_[0]), true),
+                           widths[0]);
+      out_.launch.push_back(
+          fmt::format("{}[{}]({}, {})", out_.name, grid, text_join(values, ", "), text_join(tail, ", ")));
     }
     out_.text = fmt::format("@triton.jit\ndef {}({}):\n{}", out_.name, text_join(parameters, ", "), body_);
   }
@@ -460,8 +480,9 @@ class Printer {
 
 }  // namespace
 
-PrintedKernel print_kernel(const Kernel& kernel, Indices& ix, const std::string& name, const std::map<int, std::string>& names,
-                           const std::map<const Tensor*, int>& buffer_of, const Machine& machine) {
+PrintedKernel print_kernel(const Kernel& kernel, Indices& ix, const std::string& name,
+                           const std::map<int, std::string>& names, const std::map<const Tensor*, int>& buffer_of,
+                           const Machine& machine) {
   return Printer(kernel, ix, name, names, buffer_of, machine).run();
 }
 

@@ -10,9 +10,9 @@ namespace passnet::author {
 
 // What depends on the machine: how much work one program gets. The only place.
 struct Machine {
-  std::int64_t flat_block = 4096;   // elements of a program that walks over flat memory
-  std::int64_t tile = 4096;         // elements of a program with rows and columns
-  std::int64_t columns = 1024;      // columns of one program, where they may be cut
+  std::int64_t flat_block = 4096;  // elements of a program that walks over flat memory
+  std::int64_t tile = 4096;        // elements of a program with rows and columns
+  std::int64_t columns = 1024;     // columns of one program, where they may be cut
 };
 
 struct PrintedKernel {
@@ -24,7 +24,8 @@ struct PrintedKernel {
 };
 
 // `names`: of every buffer, as the wrapper calls it.
-PrintedKernel print_kernel(const Kernel& kernel, Indices& ix, const std::string& name, const std::map<int, std::string>& names,
-                           const std::map<const Tensor*, int>& buffer_of, const Machine& machine);
+PrintedKernel print_kernel(const Kernel& kernel, Indices& ix, const std::string& name,
+                           const std::map<int, std::string>& names, const std::map<const Tensor*, int>& buffer_of,
+                           const Machine& machine);
 
 }  // namespace passnet::author

@@ -39,7 +39,8 @@ std::string shape_text(const std::vector<std::int64_t>& sizes) {
 }
 
 // A question that only the graphs of `mine` answer with yes, among those of `others`.
-std::string guard(const std::vector<std::string>& names, const Variant& mine, const std::vector<const Variant*>& others) {
+std::string guard(const std::vector<std::string>& names, const Variant& mine,
+                  const std::vector<const Variant*>& others) {
   const auto values = [&](const Variant& v, std::size_t i, bool dtype) {
     std::set<std::string> out;
     for (const auto& seen : v.seen)
@@ -54,7 +55,8 @@ std::string guard(const std::vector<std::string>& names, const Variant& mine, co
         for (const std::string& v : values(*o, i, dtype)) apart &= !own.contains(v);
       if (!apart) continue;
       const std::string list = fmt::format("({}{})", fmt::join(own, ", "), own.size() == 1 ? "," : "");
-      return dtype ? fmt::format("{}.dtype in {}", names[i], list) : fmt::format("tuple({}.shape) in {}", names[i], list);
+      return dtype ? fmt::format("{}.dtype in {}", names[i], list)
+                   : fmt::format("tuple({}.shape) in {}", names[i], list);
     }
   std::set<std::string> all;
   for (const auto& seen : mine.seen) {
@@ -64,13 +66,15 @@ std::string guard(const std::vector<std::string>& names, const Variant& mine, co
   }
   std::vector<std::string> asked;
   for (const std::string& n : names) asked.push_back(fmt::format("tuple({}.shape)", n));
-  return fmt::format("({}{}) in ({}{})", text_join(asked, ", "), asked.size() == 1 ? "," : "", fmt::join(all, ", "), all.size() == 1 ? "," : "");
+  return fmt::format("({}{}) in ({}{})", text_join(asked, ", "), asked.size() == 1 ? "," : "", fmt::join(all, ", "),
+                     all.size() == 1 ? "," : "");
 }
 
 std::string kernels_text(const AuthoredPass& pass) {
   std::string out;
   for (std::size_t v = 0; v < pass.variants.size(); ++v)
-    out += renamed(pass.variants[v].kernels, "fused", v == 0 ? pass.wrapper : fmt::format("{}_{}", pass.wrapper, v + 1));
+    out += renamed(pass.variants[v].kernels, "fused",
+                   v == 0 ? pass.wrapper : fmt::format("{}_variant_{}", pass.wrapper, v + 1));
   return out;
 }
 
@@ -81,8 +85,9 @@ std::string wrapper_text(const AuthoredPass& pass) {
     std::vector<const Variant*> others;
     for (std::size_t o = v + 1; o < pass.variants.size(); ++o) others.push_back(&pass.variants[o]);
     if (!last) out += fmt::format("    if {}:\n", guard(pass.parameters, pass.variants[v], others));
-    const std::string kernel = v == 0 ? pass.wrapper : fmt::format("{}_{}", pass.wrapper, v + 1);
-    for (const std::string& line : pass.variants[v].lines) out += (last ? "    " : "        ") + renamed(line, "fused", kernel) + "\n";
+    const std::string kernel = v == 0 ? pass.wrapper : fmt::format("{}_variant_{}", pass.wrapper, v + 1);
+    for (const std::string& line : pass.variants[v].lines)
+      out += (last ? "    " : "        ") + renamed(line, "fused", kernel) + "\n";
   }
   return out;
 }
@@ -100,8 +105,8 @@ std::string head(const std::string& imports, bool libdevice) {
 std::string arguments_text(const AuthoredPass& pass, const std::string& route) {
   std::vector<std::string> values = pass.parameters;
   if (!route.empty()) values.push_back(json_string(route));
-  return fmt::format("def replacement_args({}):\n    return ({}{})\n", text_join(pass.parameters, ", "), text_join(values, ", "),
-                     values.size() == 1 ? "," : "");
+  return fmt::format("def replacement_args({}):\n    return ({}{})\n", text_join(pass.parameters, ", "),
+                     text_join(values, ", "), values.size() == 1 ? "," : "");
 }
 
 }  // namespace
@@ -118,7 +123,9 @@ std::string pass_file(const AuthoredPass& pass) {
 void merge_passes(std::vector<AuthoredPass>& passes) {
   std::vector<AuthoredPass> out;
   for (AuthoredPass& p : passes) {
-    const auto same = std::find_if(out.begin(), out.end(), [&](const AuthoredPass& o) { return o.pattern == p.pattern; });
+    const auto same = std::find_if(out.begin(), out.end(), [&](const AuthoredPass& o) {
+      return o.pattern_key == p.pattern_key && o.parameters == p.parameters;
+    });
     if (same == out.end()) {
       out.push_back(std::move(p));
       continue;
@@ -134,7 +141,9 @@ void merge_passes(std::vector<AuthoredPass>& passes) {
       }
     }
   }
-  std::stable_sort(out.begin(), out.end(), [](const AuthoredPass& a, const AuthoredPass& b) { return a.region.nodes.size() > b.region.nodes.size(); });
+  std::stable_sort(out.begin(), out.end(), [](const AuthoredPass& a, const AuthoredPass& b) {
+    return a.region.nodes.size() > b.region.nodes.size();
+  });
   std::set<std::string> taken{"stored", "fused", "pattern", "replacement_args", "replacement_func"};
   for (AuthoredPass& p : out) {
     const std::string name = p.name, wrapper = p.wrapper;
@@ -146,7 +155,8 @@ void merge_passes(std::vector<AuthoredPass>& passes) {
   passes = std::move(out);
 }
 
-Result<std::monostate> write_pass_folder(const std::string& folder, const std::vector<AuthoredPass>& passes, bool single_wrapper) {
+Result<std::monostate> write_pass_folder(const std::string& folder, const std::vector<AuthoredPass>& passes,
+                                         bool single_wrapper) {
   return guarded([&] {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
@@ -161,19 +171,23 @@ Result<std::monostate> write_pass_folder(const std::string& folder, const std::v
         continue;
       }
       file_write(folder + "/" + p.name + ".py",
-                 fmt::format("import torch\n{}from pass_dir.fused import fused\n\n\n{}\n\n{}\n\ndef replacement_func():\n    return fused\n", p.imports,
-                             p.pattern, arguments_text(p, p.wrapper)))
+                 fmt::format("import torch\n{}from pass_dir.fused import fused\n\n\n{}\n\n{}\n\ndef "
+                             "replacement_func():\n    return fused\n",
+                             p.imports, p.pattern, arguments_text(p, p.wrapper)))
           .take();
       rounds |= any(p, &Variant::rounds);
       libdevice |= any(p, &Variant::libdevice);
       shared += kernels_text(p) + wrapper_text(p) + "\n\n";
       std::vector<std::string> values;
       for (std::size_t i = 0; i < p.parameters.size(); ++i) values.push_back(fmt::format("args[{}]", i));
-      dispatch += fmt::format("    if route == {}:\n        return {}({})\n", json_string(p.wrapper), p.wrapper, text_join(values, ", "));
+      dispatch += fmt::format("    if route == {}:\n        return {}({})\n", json_string(p.wrapper), p.wrapper,
+                              text_join(values, ", "));
     }
     if (single_wrapper && !passes.empty())
-      file_write(folder + "/fused.py", head("", libdevice) + "\n\n" + std::string(rounds ? kStored : "") + shared +
-                                           "@torch.fx.wrap\ndef fused(*args):  # the last argument says which\n    route = args[-1]\n" + dispatch)
+      file_write(folder + "/fused.py",
+                 head("", libdevice) + "\n\n" + std::string(rounds ? kStored : "") + shared +
+                     "@torch.fx.wrap\ndef fused(*args):  # the last argument says which\n    route = args[-1]\n" +
+                     dispatch)
           .take();
     file_write(folder + "/sorted_output_pass_rule_names.json", "[" + text_join(order, ", ") + "]\n").take();
     return std::monostate{};

@@ -14,7 +14,12 @@ namespace {
 class Finder {
  public:
   Finder(const GraphFolder& folder, const Program& program, bool halves)
-      : folder_(folder), graph_(folder.graph), program_(program), users_(folder.graph), trace_(indices_), halves_(halves) {}
+      : folder_(folder),
+        graph_(folder.graph),
+        program_(program),
+        users_(folder.graph),
+        trace_(indices_),
+        halves_(halves) {}
 
   GraphFacts run() {
     facts_.nodes.resize(graph_.nodes.size());
@@ -59,10 +64,12 @@ class Finder {
       NodeFacts& f = at(id);
       f.light = true;
       std::size_t steps = 0;
-      for (; step < program_.steps.size() && program_.steps[step].node == id; ++step, ++steps) run_step(program_.steps[step], f);
+      for (; step < program_.steps.size() && program_.steps[step].node == id; ++step, ++steps)
+        run_step(program_.steps[step], f);
       describe(id);
       const Abstract value = trace_.read_value(program_.values[static_cast<std::size_t>(id)], registers_);
-      const bool tensors = value.is_tensor() || (value.kind == Abstract::Kind::list && !value.items.empty() && value.items[0].is_tensor()) ||
+      const bool tensors = value.is_tensor() ||
+                           (value.kind == Abstract::Kind::list && !value.items.empty() && value.items[0].is_tensor()) ||
                            node_is_effect(node);
       if (f.light && !tensors) reject(f, "its result is no tensor");
       node_inputs(node, [&](NodeId used) {
@@ -104,7 +111,8 @@ class Finder {
       }
       const auto shapes = opaque_results(call);
       for (std::size_t i = 0; i < shapes.size() && i < step.results.size(); ++i)
-        registers_[static_cast<std::size_t>(step.results[i])] = Abstract::of(trace_.input("x", shapes[i].first, shapes[i].second, false));
+        registers_[static_cast<std::size_t>(step.results[i])] =
+            Abstract::of(trace_.input("x", shapes[i].first, shapes[i].second, false));
     } catch (const Unfit&) {
     }
   }
@@ -119,18 +127,21 @@ class Finder {
   // neighbour. As a result that is right at t = -5; after a sum that cancels it is not. Such norms stay with ATen.
   void leave_inexact() {
     constexpr std::string_view kNorms[] = {"layer_norm", "group_norm", "rms_norm"};
-    constexpr std::string_view kHarmless[] = {"mul", "div", "to", "cat", "stack", "relu", "dropout", "clone", "contiguous", "reshape", "type_as"};
+    constexpr std::string_view kHarmless[] = {"mul",     "div",   "to",         "cat",     "stack",  "relu",
+                                              "dropout", "clone", "contiguous", "reshape", "type_as"};
     const std::function<bool(NodeId)> magnified = [&](NodeId id) {
       for (const NodeId user : users_.of(id)) {
         if (!at(user).light) continue;
         const bool view = at(user).buffer == at(id).buffer;
-        const bool harmless = view || std::find(std::begin(kHarmless), std::end(kHarmless), operator_of(user)) != std::end(kHarmless);
+        const bool harmless =
+            view || std::find(std::begin(kHarmless), std::end(kHarmless), operator_of(user)) != std::end(kHarmless);
         if (!harmless || magnified(user)) return true;
       }
       return false;
     };
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id)
-      if (at(id).light && std::find(std::begin(kNorms), std::end(kNorms), operator_of(id)) != std::end(kNorms) && magnified(id))
+      if (at(id).light && std::find(std::begin(kNorms), std::end(kNorms), operator_of(id)) != std::end(kNorms) &&
+          magnified(id))
         reject(at(id), "in half precision its rounding cannot be reproduced, and what follows magnifies it");
   }
 
@@ -143,7 +154,8 @@ class Finder {
       int level = 0;
       node_inputs(node, [&](NodeId used) {
         level = std::max(level, at(used).level);
-        if (const auto it = buffer_level.find(at(used).buffer); at(used).buffer >= 0 && it != buffer_level.end()) level = std::max(level, it->second);
+        if (const auto it = buffer_level.find(at(used).buffer); at(used).buffer >= 0 && it != buffer_level.end())
+          level = std::max(level, it->second);
       });
       f.level = f.light ? level : level + 1;
       if (!f.light && node_acts(node)) {
@@ -179,7 +191,9 @@ class Finder {
   void components() {
     std::vector<NodeId> parent(graph_.nodes.size());
     for (std::size_t i = 0; i < parent.size(); ++i) parent[i] = static_cast<NodeId>(i);
-    const std::function<NodeId(NodeId)> find = [&](NodeId id) { return parent[id] == id ? id : parent[id] = find(parent[id]); };
+    const std::function<NodeId(NodeId)> find = [&](NodeId id) {
+      return parent[id] == id ? id : parent[id] = find(parent[id]);
+    };
     std::map<std::pair<int, NodeId>, NodeId> reader;  // nodes of a level that share an input belong together
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       if (!at(id).light) continue;
@@ -199,14 +213,16 @@ class Finder {
       finish(region);
       facts_.regions.push_back(std::move(region));
     }
-    std::sort(facts_.regions.begin(), facts_.regions.end(), [](const Region& a, const Region& b) { return a.nodes[0] < b.nodes[0]; });
+    std::sort(facts_.regions.begin(), facts_.regions.end(),
+              [](const Region& a, const Region& b) { return a.nodes[0] < b.nodes[0]; });
   }
 
   void finish(Region& region) {
     const std::set<NodeId> inside(region.nodes.begin(), region.nodes.end());
     for (const NodeId id : region.nodes) {
       node_inputs(graph_.nodes[id], [&](NodeId used) {
-        if (!inside.contains(used) && std::find(region.inputs.begin(), region.inputs.end(), used) == region.inputs.end())
+        if (!inside.contains(used) &&
+            std::find(region.inputs.begin(), region.inputs.end(), used) == region.inputs.end())
           region.inputs.push_back(used);
       });
       for (const NodeId user : users_.of(id))
@@ -230,7 +246,9 @@ class Finder {
 
 }  // namespace
 
-GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves) { return Finder(folder, program, halves).run(); }
+GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves) {
+  return Finder(folder, program, halves).run();
+}
 
 bool has_halves(const GraphFolder& folder) {
   return std::any_of(folder.inputs.begin(), folder.inputs.end(), [&](std::int32_t i) {

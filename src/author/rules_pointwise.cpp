@@ -119,7 +119,10 @@ bool known(Dtype d) {
 }
 
 Type literal_type(const Value& v) {
-  return {v.kind == ValueKind::real ? Dtype::float32 : v.kind == ValueKind::integer ? Dtype::int64 : Dtype::boolean, -1};
+  return {v.kind == ValueKind::real      ? Dtype::float32
+          : v.kind == ValueKind::integer ? Dtype::int64
+                                         : Dtype::boolean,
+          -1};
 }
 
 // A number as a tensor without dimensions; `type` is what the operator computes in.
@@ -148,7 +151,8 @@ std::vector<int> memory_order(const Call& call, const Tensor* value) {
     const Handle& h = a.tensor;
     const auto sizes = call.trace.sizes(h);
     bool whole = true;
-    for (std::size_t d = 0; d < sizes.size(); ++d) whole &= sizes[d] == call.trace.ix.value(call.trace.ix.resolve(value->shape[d]));
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+      whole &= sizes[d] == call.trace.ix.value(call.trace.ix.resolve(value->shape[d]));
     if (!whole) continue;
     std::vector<int> order(sizes.size());
     std::iota(order.begin(), order.end(), 0);
@@ -215,14 +219,14 @@ const Tensor* table_row(Call& call, const Row& row, std::vector<std::size_t> pla
   std::vector<const Tensor*> operands;
   for (const std::size_t p : places) operands.push_back(operand(call, p, {compute, -1}));
   const std::string label = label_of(*call.step.schema);
-  return elementwise(trace, std::move(operands), {type.dtype == Dtype::boolean ? Dtype::boolean : compute, -1}, label,
-                     row.cost,
-                     [text = std::string(row.text), compute, out = type.dtype == Dtype::boolean ? Dtype::boolean : compute,
-                      label](Kernel& k, const std::vector<const Expr*>& args) {
-                       std::vector<const Expr*> converted;
-                       for (const Expr* a : args) converted.push_back(k.to(a, compute));
-                       return k.op(text, out, converted, label);
-                     });
+  return elementwise(
+      trace, std::move(operands), {type.dtype == Dtype::boolean ? Dtype::boolean : compute, -1}, label, row.cost,
+      [text = std::string(row.text), compute, out = type.dtype == Dtype::boolean ? Dtype::boolean : compute, label](
+          Kernel& k, const std::vector<const Expr*>& args) {
+        std::vector<const Expr*> converted;
+        for (const Expr* a : args) converted.push_back(k.to(a, compute));
+        return k.op(text, out, converted, label);
+      });
 }
 
 Abstract by_row(Call& call) {
@@ -230,7 +234,8 @@ Abstract by_row(Call& call) {
   if (row.op == "div" && call.args.size() > 2 && !call.is_none(2)) throw Unfit{"a division that rounds"};
   if (row.op == "softplus" && (call.real(1) != 1 || call.real(2) != 20)) throw Unfit{"softplus with parameters"};
   Type type;
-  const std::vector<std::size_t> places = row.operands == 1 ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, 1};
+  const std::vector<std::size_t> places =
+      row.operands == 1 ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, 1};
   const Tensor* value = table_row(call, row, places, type);
   if (type.dtype == Dtype::boolean && row.result == Result::same && !row.op.starts_with("bitwise")) {
     if (row.op != "mul") throw Unfit{"arithmetic on bools"};
@@ -265,7 +270,8 @@ Abstract sum_like(Call& call) {
           if (x && y) return k.to(k.index(sign == "+" ? *x + *y : *x - *y), compute);
         }
         if (!plain) {
-          const Expr* f = alpha.kind == ValueKind::real ? k.literal(alpha.real, compute) : k.literal(alpha.integer, compute);
+          const Expr* f =
+              alpha.kind == ValueKind::real ? k.literal(alpha.real, compute) : k.literal(alpha.integer, compute);
           b = k.op("{0} * {1}", compute, {b, f}, "scaled");
         }
         return k.op("{0} " + sign + " {1}", compute, {a, b}, label);
@@ -296,8 +302,8 @@ std::string literal_text(const Call& call, std::size_t i) {
 
 Abstract gelu(Call& call) {
   if (call.text(1) == "tanh")
-    return unary(call,
-                 "0.5 * {0} * (1.0 + libdevice.tanh(0.7978845608028654 * ({0} + 0.044715 * {0} * {0} * {0})))", 25);
+    return unary(call, "0.5 * {0} * (1.0 + libdevice.tanh(0.7978845608028654 * ({0} + 0.044715 * {0} * {0} * {0})))",
+                 25);
   return unary(call, "0.5 * {0} * (1.0 + tl.erf({0} * 0.7071067811865476))", 16);
 }
 
@@ -312,7 +318,8 @@ Abstract clamp(Call& call) {
   if (has_low) text = fmt::format("tl.where({{0}} < {0}, {0}, {{0}})", literal_text(call, 1));
   if (has_high) {
     const std::string limit = literal_text(call, high);
-    text = has_low ? fmt::format("tl.where({{0}} > {1}, {1}, tl.where({{0}} < {0}, {0}, {{0}}))", literal_text(call, 1), limit)
+    text = has_low ? fmt::format("tl.where({{0}} > {1}, {1}, tl.where({{0}} < {0}, {0}, {{0}}))", literal_text(call, 1),
+                                 limit)
                    : fmt::format("tl.where({{0}} > {0}, {0}, {{0}})", limit);
   }
   if (!call.tensor(0).type.floating()) throw Unfit{"clamp of integers"};
@@ -332,7 +339,8 @@ Abstract power(Call& call) {
   if (call.is_tensor(1) || !call.is_tensor(0)) throw Unfit{"a power with a tensor as exponent"};
   const double e = call.real(1);
   const Type t = call.tensor(0).type;
-  if (!t.floating() && (e != std::floor(e) || e < 0 || call.at(1).literal.kind == ValueKind::real)) throw Unfit{"a power of integers"};
+  if (!t.floating() && (e != std::floor(e) || e < 0 || call.at(1).literal.kind == ValueKind::real))
+    throw Unfit{"a power of integers"};
   if (e == 2) return unary(call, "{0} * {0}", 1, false);
   if (e == 1) return unary(call, "{0}", 0, false);
   if (!t.floating()) throw Unfit{"a power of integers"};
@@ -354,20 +362,22 @@ Abstract power(Call& call) {
   return unary(call, fmt::format("libdevice.pow({{0}}, {})", literal_text(call, 1)), 30);
 }
 
-const Tensor* as_bool(Trace& trace, const Tensor* t) { return t->type.dtype == Dtype::boolean ? t : converted(trace, t, {Dtype::boolean, -1}); }
+const Tensor* as_bool(Trace& trace, const Tensor* t) {
+  return t->type.dtype == Dtype::boolean ? t : converted(trace, t, {Dtype::boolean, -1});
+}
 
 Abstract where(Call& call) {
   const std::size_t places[] = {1, 2};
   const Type type = promoted(call, places, false);
   const Dtype compute = compute_dtype(type.dtype);
   Trace& trace = call.trace;
-  const Tensor* value = elementwise(trace,
-                                    {as_bool(trace, trace.read(call.tensor(0))), operand(call, 1, {compute, -1}),
-                                     operand(call, 2, {compute, -1})},
-                                    {compute, -1}, "where", 1, [=](Kernel& k, const std::vector<const Expr*>& args) {
-                                      return k.op("tl.where({0}, {1}, {2})", compute,
-                                                  {args[0], k.to(args[1], compute), k.to(args[2], compute)}, "where");
-                                    });
+  const Tensor* value = elementwise(
+      trace,
+      {as_bool(trace, trace.read(call.tensor(0))), operand(call, 1, {compute, -1}), operand(call, 2, {compute, -1})},
+      {compute, -1}, "where", 1, [=](Kernel& k, const std::vector<const Expr*>& args) {
+        return k.op("tl.where({0}, {1}, {2})", compute, {args[0], k.to(args[1], compute), k.to(args[2], compute)},
+                    "where");
+      });
   return deliver(call, value, type, "where");
 }
 
@@ -375,13 +385,12 @@ Abstract masked_fill(Call& call) {
   const Type type = call.tensor(0).type;
   const Dtype compute = compute_dtype(type.dtype);
   Trace& trace = call.trace;
-  const Tensor* value = elementwise(trace,
-                                    {trace.read(call.tensor(0)), as_bool(trace, trace.read(call.tensor(1))),
-                                     operand(call, 2, {compute, -1})},
-                                    {compute, -1}, "masked_fill", 1, [=](Kernel& k, const std::vector<const Expr*>& args) {
-                                      return k.op("tl.where({0}, {1}, {2})", compute,
-                                                  {args[1], k.to(args[2], compute), k.to(args[0], compute)}, "masked");
-                                    });
+  const Tensor* value = elementwise(
+      trace, {trace.read(call.tensor(0)), as_bool(trace, trace.read(call.tensor(1))), operand(call, 2, {compute, -1})},
+      {compute, -1}, "masked_fill", 1, [=](Kernel& k, const std::vector<const Expr*>& args) {
+        return k.op("tl.where({0}, {1}, {2})", compute, {args[1], k.to(args[2], compute), k.to(args[0], compute)},
+                    "masked");
+      });
   return deliver(call, value, type, "masked_fill");
 }
 
@@ -406,7 +415,8 @@ Abstract to_type(Call& call, Type type, bool copy) {
     // what is a half elsewhere: then the patterns are equal and the code is not, and the wrapper asks for the dtype.
     return Abstract::of(h);
   }
-  return Abstract::of(call.trace.fresh(finished(call.trace, converted(call.trace, call.trace.read(h), type), type, "to")));
+  return Abstract::of(
+      call.trace.fresh(finished(call.trace, converted(call.trace, call.trace.read(h), type), type, "to")));
 }
 Abstract to_dtype(Call& call) {
   const std::size_t p = call.position("dtype");
@@ -488,7 +498,9 @@ Handle iota(Trace& trace, Dim count, Type type, const Value& start, const Value&
   t.label = label;
   t.element = [=](Kernel& k, const Index& index) {
     const Dtype c = compute_dtype(type.dtype);
-    const auto lit = [&](const Value& v) { return v.kind == ValueKind::real ? k.literal(v.real, c) : k.literal(v.integer, c); };
+    const auto lit = [&](const Value& v) {
+      return v.kind == ValueKind::real ? k.literal(v.real, c) : k.literal(v.integer, c);
+    };
     if (start.kind != ValueKind::real && step.kind != ValueKind::real)
       return k.round(k.to(k.index(index[0] * Dim(step.integer) + Lin(start.integer)), c), type);
     return k.round(k.op("{0} + {1} * {2}", c, {lit(start), k.to(k.index(index[0]), c), lit(step)}, label), type);
@@ -506,7 +518,8 @@ Abstract arange(Call& call) {
     end = call.at(1).literal;
     if (schema.overload == "start_step") step = call.at(2).literal;
   }
-  if (start.kind != ValueKind::integer || end.kind != ValueKind::integer || step.kind != ValueKind::integer || step.integer <= 0)
+  if (start.kind != ValueKind::integer || end.kind != ValueKind::integer || step.kind != ValueKind::integer ||
+      step.integer <= 0)
     throw Unfit{"arange of floats"};
   Type type{Dtype::int64, -1};
   if (const auto d = call.dtype(call.position("dtype"))) type = {*d, -1};
@@ -518,7 +531,8 @@ Abstract linspace(Call& call) {
   const double start = call.real(0), end = call.real(1);
   const std::int64_t steps = call.integer(2);
   const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
-  if (step != std::floor(step) || start != std::floor(start) || std::fabs(end) > 1e6) throw Unfit{"linspace in steps that are no integers"};
+  if (step != std::floor(step) || start != std::floor(start) || std::fabs(end) > 1e6)
+    throw Unfit{"linspace in steps that are no integers"};
   Type type{Dtype::float32, -1};
   if (const auto d = call.dtype(call.position("dtype"))) type = {*d, -1};
   return Abstract::of(iota(call.trace, Dim(steps), type, Value::of(static_cast<std::int64_t>(start)),
@@ -540,30 +554,75 @@ Abstract triangle(Call& call) {
   t.label = upper ? "triu" : "tril";
   t.element = [=](Kernel& k, const Index& index) {
     const Lin distance = index[index.size() - 1] - index[index.size() - 2];
-    const Expr* keep = k.op(upper ? "({0} >= {1})" : "({0} <= {1})", Dtype::boolean, {k.index(distance), k.index(Lin(diagonal))}, "keep");
+    const Expr* keep = k.op(upper ? "({0} >= {1})" : "({0} <= {1})", Dtype::boolean,
+                            {k.index(distance), k.index(Lin(diagonal))}, "keep");
     const Dtype c = compute_dtype(h.type.dtype);
-    return k.select(keep, [&] { return k.element(source, index); }, [&] { return k.literal(std::int64_t{0}, c); }, c);
+    return k.select(
+        keep, [&] { return k.element(source, index); }, [&] { return k.literal(std::int64_t{0}, c); }, c);
   };
   return deliver(call, trace.make(std::move(t)), h.type, upper ? "triu" : "tril");
 }
 
 constexpr RuleRow kRules[] = {
-    {"add", sum_like}, {"add_", sum_like}, {"sub", sum_like}, {"sub_", sum_like}, {"rsub", sum_like},
-    {"gelu", gelu}, {"gelu_", gelu}, {"clamp", clamp}, {"clamp_", clamp}, {"clamp_min", clamp}, {"clamp_max", clamp},
-    {"clamp_min_", clamp}, {"clamp_max_", clamp},
-    {"hardtanh", clamp}, {"hardtanh_", clamp}, {"leaky_relu", leaky_relu}, {"leaky_relu_", leaky_relu},
-    {"elu", elu}, {"elu_", elu}, {"pow.Tensor_Scalar", power}, {"pow_.Scalar", power},
-    {"where.self", where}, {"where.ScalarSelf", where}, {"where.ScalarOther", where},
-    {"masked_fill", masked_fill}, {"masked_fill_", masked_fill},
-    {"logical_and", logical}, {"logical_or", logical}, {"logical_xor", logical},
-    {"to.dtype", to_dtype}, {"to.dtype_layout", to_dtype}, {"to.device", to_dtype}, {"type_as", type_as},
-    {"detach", alias}, {"alias", alias}, {"lift_fresh", alias},
-    {"dropout", dropout}, {"dropout_", dropout}, {"feature_dropout", dropout}, {"feature_dropout_", dropout},
-    {"alpha_dropout", dropout}, {"clone", clone},
-    {"full", full}, {"zeros", full}, {"ones", full}, {"full_like", full}, {"zeros_like", full}, {"ones_like", full},
-    {"new_zeros", full}, {"new_ones", full}, {"new_full", full}, {"fill_.Scalar", fill}, {"zero_", fill},
-    {"arange", arange}, {"linspace", linspace}, {"triu", triangle}, {"tril", triangle},
-    {"triu_", triangle}, {"tril_", triangle},
+    {"add", sum_like},
+    {"add_", sum_like},
+    {"sub", sum_like},
+    {"sub_", sum_like},
+    {"rsub", sum_like},
+    {"gelu", gelu},
+    {"gelu_", gelu},
+    {"clamp", clamp},
+    {"clamp_", clamp},
+    {"clamp_min", clamp},
+    {"clamp_max", clamp},
+    {"clamp_min_", clamp},
+    {"clamp_max_", clamp},
+    {"hardtanh", clamp},
+    {"hardtanh_", clamp},
+    {"leaky_relu", leaky_relu},
+    {"leaky_relu_", leaky_relu},
+    {"elu", elu},
+    {"elu_", elu},
+    {"pow.Tensor_Scalar", power},
+    {"pow_.Scalar", power},
+    {"where.self", where},
+    {"where.ScalarSelf", where},
+    {"where.ScalarOther", where},
+    {"masked_fill", masked_fill},
+    {"masked_fill_", masked_fill},
+    {"logical_and", logical},
+    {"logical_or", logical},
+    {"logical_xor", logical},
+    {"to.dtype", to_dtype},
+    {"to.dtype_layout", to_dtype},
+    {"to.device", to_dtype},
+    {"type_as", type_as},
+    {"detach", alias},
+    {"alias", alias},
+    {"lift_fresh", alias},
+    {"dropout", dropout},
+    {"dropout_", dropout},
+    {"feature_dropout", dropout},
+    {"feature_dropout_", dropout},
+    {"alpha_dropout", dropout},
+    {"clone", clone},
+    {"full", full},
+    {"zeros", full},
+    {"ones", full},
+    {"full_like", full},
+    {"zeros_like", full},
+    {"ones_like", full},
+    {"new_zeros", full},
+    {"new_ones", full},
+    {"new_full", full},
+    {"fill_.Scalar", fill},
+    {"zero_", fill},
+    {"arange", arange},
+    {"linspace", linspace},
+    {"triu", triangle},
+    {"tril", triangle},
+    {"triu_", triangle},
+    {"tril_", triangle},
 };
 
 std::vector<RuleRow> all_rules() {
@@ -572,7 +631,8 @@ std::vector<RuleRow> all_rules() {
   names.reserve(std::size(kRows) * 2);
   for (const Row& row : kRows) {
     out.push_back({row.op, by_row});
-    if (row.op.find('.') == std::string_view::npos) out.push_back({names.emplace_back(std::string(row.op) + "_"), by_row});
+    if (row.op.find('.') == std::string_view::npos)
+      out.push_back({names.emplace_back(std::string(row.op) + "_"), by_row});
   }
   return out;
 }
@@ -602,7 +662,8 @@ Type promoted(const Call& call, std::span<const std::size_t> places, bool to_flo
       if (!known(h.type.dtype)) throw Unfit{"an element type that kernels do not have"};
       join(h.shape.empty() ? scalar : dimensioned, h.type);
     } else {
-      if (call.at(p).kind != Abstract::Kind::literal || !call.at(p).literal.is_number()) throw Unfit{"an unknown operand"};
+      if (call.at(p).kind != Abstract::Kind::literal || !call.at(p).literal.is_number())
+        throw Unfit{"an unknown operand"};
       join(number, literal_type(call.at(p).literal));
     }
   }

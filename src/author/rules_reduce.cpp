@@ -80,7 +80,8 @@ const Tensor* count_of(Trace& trace, const Tensor* source, const std::vector<int
 }
 
 const Tensor* mean_of(Trace& trace, const Tensor* source, const std::vector<int>& dims, Dtype type) {
-  return apply(trace, {reduced(trace, source, dims, "sum"), count_of(trace, source, dims, type)}, "{0} / {1}", type, 4, "mean");
+  return apply(trace, {reduced(trace, source, dims, "sum"), count_of(trace, source, dims, type)}, "{0} / {1}", type, 4,
+               "mean");
 }
 
 Abstract sum(Call& call) {
@@ -124,8 +125,8 @@ Abstract all_any(Call& call) {
   const std::vector<int> dims{static_cast<int>(d)};
   const Tensor* flags = converted(trace, trace.read(h), {Dtype::int32, -1});
   const Tensor* value = reduced(trace, flags, dims, call.step.schema->name == "all" ? "min" : "max");
-  return stored(trace, shaped(trace, converted(trace, value, {Dtype::boolean, -1}), dims, call.boolean(2)), {Dtype::boolean, -1},
-                std::string(call.step.schema->name));
+  return stored(trace, shaped(trace, converted(trace, value, {Dtype::boolean, -1}), dims, call.boolean(2)),
+                {Dtype::boolean, -1}, std::string(call.step.schema->name));
 }
 
 Abstract vector_norm(Call& call) {
@@ -154,7 +155,8 @@ Abstract softmax(Call& call) {
   const bool log = call.step.schema->name.starts_with("log");
   const Tensor* e = apply(trace, {shifted}, "tl.exp({0})", compute, 10, "e");
   const Tensor* total = reduced(trace, e, dims, "sum");
-  const Tensor* value = log ? apply(trace, {shifted, apply(trace, {total}, "tl.log({0})", compute, 10, "log")}, "{0} - {1}", compute, 1, "log_softmax")
+  const Tensor* value = log ? apply(trace, {shifted, apply(trace, {total}, "tl.log({0})", compute, 10, "log")},
+                                    "{0} - {1}", compute, 1, "log_softmax")
                             : apply(trace, {e, total}, "{0} / {1}", compute, 4, "softmax");
   return stored(trace, value, type, log ? "log_softmax" : "softmax");
 }
@@ -173,14 +175,17 @@ const Tensor* normalised(Trace& trace, const Tensor* x, const std::vector<int>& 
   const Tensor* mean = mean_of(trace, x, dims, compute);
   const Tensor* centred = apply(trace, {x, mean}, "{0} - {1}", compute, 1, "centred");
   const Tensor* variance = mean_of(trace, apply(trace, {centred}, "{0} * {0}", compute, 1, "square"), dims, compute);
-  const Tensor* scale = apply(trace, {variance, number(trace, eps, compute)}, "1.0 / tl.sqrt({0} + {1})", compute, 8, "scale");
+  const Tensor* scale =
+      apply(trace, {variance, number(trace, eps, compute)}, "1.0 / tl.sqrt({0} + {1})", compute, 8, "scale");
   return apply(trace, {centred, scale}, "{0} * {1}", compute, 1, "normalised");
 }
 
 const Tensor* scaled_and_shifted(Call& call, const Tensor* value, std::size_t weight, std::size_t bias, Dtype compute,
                                  const std::function<const Tensor*(const Tensor*)>& shape) {
-  if (!call.is_none(weight)) value = apply(call.trace, {value, shape(call.trace.read(call.tensor(weight)))}, "{0} * {1}", compute, 1, "scaled");
-  if (!call.is_none(bias)) value = apply(call.trace, {value, shape(call.trace.read(call.tensor(bias)))}, "{0} + {1}", compute, 1, "biased");
+  if (!call.is_none(weight))
+    value = apply(call.trace, {value, shape(call.trace.read(call.tensor(weight)))}, "{0} * {1}", compute, 1, "scaled");
+  if (!call.is_none(bias))
+    value = apply(call.trace, {value, shape(call.trace.read(call.tensor(bias)))}, "{0} + {1}", compute, 1, "biased");
   return value;
 }
 
@@ -209,10 +214,12 @@ Abstract rms_norm(Call& call) {
   if (call.is_none(3)) throw Unfit{"rms_norm without eps"};
   const Tensor* x = trace.read(h);
   const Tensor* variance = mean_of(trace, apply(trace, {x}, "{0} * {0}", compute, 1, "square"), dims, compute);
-  const Tensor* scale = apply(trace, {variance, number(trace, call.real(3), compute)}, "1.0 / tl.sqrt({0} + {1})", compute, 8, "scale");
+  const Tensor* scale =
+      apply(trace, {variance, number(trace, call.real(3), compute)}, "1.0 / tl.sqrt({0} + {1})", compute, 8, "scale");
   const Tensor* value = apply(trace, {x, scale}, "{0} * {1}", compute, 1, "normalised");
   if (!call.is_none(2)) {  // a composite in ATen: what it stores on the way is rounded
-    value = apply(trace, {finished(trace, value, h.type, "rms_norm"), trace.read(call.tensor(2))}, "{0} * {1}", compute, 1, "scaled");
+    value = apply(trace, {finished(trace, value, h.type, "rms_norm"), trace.read(call.tensor(2))}, "{0} * {1}", compute,
+                  1, "scaled");
   }
   return stored(trace, value, h.type, "rms_norm");
 }
@@ -240,7 +247,8 @@ Abstract batch_norm(Call& call) {
   Trace& trace = call.trace;
   const std::size_t rank = h.shape.size();
   const auto channel = [&](std::size_t i) { return per_channel(trace, trace.read(call.tensor(i)), rank); };
-  const Tensor* a = apply(trace, {channel(4), number(trace, call.real(7), compute)}, "1.0 / tl.sqrt({0} + {1})", compute, 2, "scale");
+  const Tensor* a =
+      apply(trace, {channel(4), number(trace, call.real(7), compute)}, "1.0 / tl.sqrt({0} + {1})", compute, 2, "scale");
   if (!call.is_none(1)) a = apply(trace, {a, channel(1)}, "{0} * {1}", compute, 1, "scale");
   const Tensor* b = apply(trace, {channel(3), a}, "-({0} * {1})", compute, 1, "shift");
   if (!call.is_none(2)) b = apply(trace, {channel(2), channel(3), a}, "{0} - {1} * {2}", compute, 1, "shift");
@@ -256,9 +264,8 @@ Abstract group_norm(Call& call) {
   if (h.shape.size() < 2 || groups <= 0) throw Unfit{"group_norm of a vector"};
   const auto each = divide_exactly(trace.ix.resolve(h.shape[1]), Dim(groups));
   const Dim size = each ? *each
-                        : trace.ix.derived("group",
-                                          fmt::format("{} // {}", trace.ix.text(h.shape[1], true), groups),
-                                          trace.sizes(h)[1] / groups);
+                        : trace.ix.derived("group", fmt::format("{} // {}", trace.ix.text(h.shape[1], true), groups),
+                                           trace.sizes(h)[1] / groups);
   std::vector<Dim> grouped{h.shape[0], Dim(groups), size};
   grouped.insert(grouped.end(), h.shape.begin() + 2, h.shape.end());
   std::vector<int> dims;
@@ -271,10 +278,20 @@ Abstract group_norm(Call& call) {
 }
 
 constexpr RuleRow kRules[] = {
-    {"sum.dim_IntList", sum}, {"mean.dim", sum}, {"amax", extreme}, {"amin", extreme},
-    {"all.dim", all_any}, {"any.dim", all_any}, {"linalg_vector_norm", vector_norm},
-    {"softmax.int", softmax}, {"log_softmax.int", softmax}, {"_softmax", softmax},
-    {"layer_norm", layer_norm}, {"rms_norm", rms_norm}, {"batch_norm", batch_norm}, {"group_norm", group_norm},
+    {"sum.dim_IntList", sum},
+    {"mean.dim", sum},
+    {"amax", extreme},
+    {"amin", extreme},
+    {"all.dim", all_any},
+    {"any.dim", all_any},
+    {"linalg_vector_norm", vector_norm},
+    {"softmax.int", softmax},
+    {"log_softmax.int", softmax},
+    {"_softmax", softmax},
+    {"layer_norm", layer_norm},
+    {"rms_norm", rms_norm},
+    {"batch_norm", batch_norm},
+    {"group_norm", group_norm},
 };
 
 }  // namespace

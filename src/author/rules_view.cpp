@@ -60,7 +60,9 @@ const Tensor* remapped(Trace& trace, const Tensor* source, std::vector<Dim> shap
   t.uses = {source};
   t.label = std::move(label);
   t.cost = 0;
-  t.element = [source, map = std::move(map)](Kernel& k, const Index& index) { return k.element(source, map(k.ix, index)); };
+  t.element = [source, map = std::move(map)](Kernel& k, const Index& index) {
+    return k.element(source, map(k.ix, index));
+  };
   return trace.make(std::move(t));
 }
 
@@ -168,7 +170,8 @@ Handle part(Trace& trace, const Handle& h, std::size_t d, std::int64_t start, st
 Abstract view_rule(Call& call) {
   const auto sizes = call.integers(1);
   const std::string name(call.step.schema->name);
-  return Abstract::of(reshape(call.trace, call.tensor(0), sizes, name == "view", fmt::format(".{}({})", name == "view" ? "view" : "reshape", joined(sizes))));
+  return Abstract::of(reshape(call.trace, call.tensor(0), sizes, name == "view",
+                              fmt::format(".{}({})", name == "view" ? "view" : "reshape", joined(sizes))));
 }
 
 Abstract flatten(Call& call) {
@@ -180,7 +183,8 @@ Abstract flatten(Call& call) {
   std::vector<std::int64_t> to(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(first));
   to.push_back(-1);
   to.insert(to.end(), sizes.begin() + static_cast<std::ptrdiff_t>(last) + 1, sizes.end());
-  return Abstract::of(reshape(call.trace, h, to, false, fmt::format(".flatten({}, {})", call.integer(1), call.integer(2))));
+  return Abstract::of(
+      reshape(call.trace, h, to, false, fmt::format(".flatten({}, {})", call.integer(1), call.integer(2))));
 }
 
 Abstract unflatten(Call& call) {
@@ -190,7 +194,8 @@ Abstract unflatten(Call& call) {
   const auto parts = call.integers(2);
   to.erase(to.begin() + static_cast<std::ptrdiff_t>(d));
   to.insert(to.begin() + static_cast<std::ptrdiff_t>(d), parts.begin(), parts.end());
-  return Abstract::of(reshape(call.trace, h, to, true, fmt::format(".unflatten({}, ({}))", call.integer(1), joined(parts))));
+  return Abstract::of(
+      reshape(call.trace, h, to, true, fmt::format(".unflatten({}, ({}))", call.integer(1), joined(parts))));
 }
 
 Abstract transpose(Call& call) {
@@ -203,7 +208,8 @@ Abstract transpose(Call& call) {
     return Abstract::of(permute(call.trace, h, order, ".t()"));
   }
   std::swap(order[wrapped(call.integer(1), rank)], order[wrapped(call.integer(2), rank)]);
-  return Abstract::of(permute(call.trace, h, order, fmt::format(".transpose({}, {})", call.integer(1), call.integer(2))));
+  return Abstract::of(
+      permute(call.trace, h, order, fmt::format(".transpose({}, {})", call.integer(1), call.integer(2))));
 }
 
 Abstract permute_rule(Call& call) {
@@ -230,7 +236,8 @@ Abstract squeeze(Call& call) {
   return Abstract::of(h);
 }
 
-Handle expand_to(Trace& trace, const Handle& h, const std::vector<std::int64_t>& sizes, std::vector<Dim> wanted, std::string text) {
+Handle expand_to(Trace& trace, const Handle& h, const std::vector<std::int64_t>& sizes, std::vector<Dim> wanted,
+                 std::string text) {
   const std::size_t lead = sizes.size() - h.shape.size();
   View v;
   v.text = std::move(text);
@@ -334,7 +341,8 @@ Abstract unbind(Call& call) {
 
 Abstract contiguous(Call& call) {
   const Handle& h = call.tensor(0);
-  if (call.args.size() > 1 && call.at(1).literal.text != "torch.contiguous_format") throw Unfit{"another memory format"};
+  if (call.args.size() > 1 && call.at(1).literal.text != "torch.contiguous_format")
+    throw Unfit{"another memory format"};
   return is_dense(call.trace, h) ? Abstract::of(h) : Abstract::of(copy_of(call.trace, h, "contiguous"));
 }
 
@@ -388,18 +396,21 @@ Abstract concatenate(Call& call, std::vector<Handle> parts, std::size_t d, const
   t.label = label;
   t.element = [=](Kernel& k, const Index& index) -> const Expr* {
     const Dtype c = compute_dtype(type.dtype);
-    if (k.probing && index[d].terms.size() == 1 && index[d].constant.terms.empty() && index[d].terms.begin()->second.is(1) &&
-        index[d].terms.begin()->first->kind == Atom::Kind::coordinate)
+    if (k.probing && index[d].terms.size() == 1 && index[d].constant.terms.empty() &&
+        index[d].terms.begin()->second.is(1) && index[d].terms.begin()->first->kind == Atom::Kind::coordinate)
       k.cuts.push_back({index[d].terms.begin()->first, starts});
     const std::function<const Expr*(std::size_t)> from = [&](std::size_t i) -> const Expr* {
       // behind this part for sure: the conditions of a kernel that walks over one part
-      if (i + 1 < sources.size() && !index[d].constant.terms.empty() && k.ix.surely_not_negative(index[d] - Lin(starts[i + 1]))) return from(i + 1);
+      if (i + 1 < sources.size() && !index[d].constant.terms.empty() &&
+          k.ix.surely_not_negative(index[d] - Lin(starts[i + 1])))
+        return from(i + 1);
       Index at = index;
       at[d] = index[d] - Lin(starts[i]);
       if (i + 1 == sources.size()) return k.element(sources[i], at);
       if (k.ix.surely_below(index[d], starts[i + 1])) return k.element(sources[i], at);
       const Expr* here = k.op("({0} < {1})", Dtype::boolean, {k.index(index[d]), k.index(Lin(starts[i + 1]))}, "here");
-      return k.select(here, [&] { return k.element(sources[i], at); }, [&] { return from(i + 1); }, c);
+      return k.select(
+          here, [&] { return k.element(sources[i], at); }, [&] { return from(i + 1); }, c);
     };
     return from(0);
   };
@@ -426,7 +437,8 @@ Abstract pad(Call& call) {
   const auto amounts = call.integers(1);
   if (call.text(2) != "constant") throw Unfit{"padding by reflection or repetition"};
   const Value value = call.is_none(3) ? Value::of(0.0) : call.at(3).literal;
-  if (!value.is_number() || amounts.size() % 2 != 0 || amounts.size() / 2 > h.shape.size()) throw Unfit{"unknown padding"};
+  if (!value.is_number() || amounts.size() % 2 != 0 || amounts.size() / 2 > h.shape.size())
+    throw Unfit{"unknown padding"};
   if (std::all_of(amounts.begin(), amounts.end(), [](std::int64_t a) { return a == 0; }))
     return Abstract::of(copy_of(call.trace, h, "pad"));
   Trace& trace = call.trace;
@@ -451,8 +463,9 @@ Abstract pad(Call& call) {
       if (k.ix.resolve(shape[d]).is(1)) at[d] = Lin(0);
     }
     const Dtype c = compute_dtype(type.dtype);
-    return k.select(k.all_of(inside), [&] { return k.element(source, at); },
-                    [&] { return value.kind == ValueKind::real ? k.literal(value.real, c) : k.literal(value.integer, c); }, c);
+    return k.select(
+        k.all_of(inside), [&] { return k.element(source, at); },
+        [&] { return value.kind == ValueKind::real ? k.literal(value.real, c) : k.literal(value.integer, c); }, c);
   };
   return stored(trace, trace.make(std::move(t)), "pad");
 }
@@ -468,15 +481,16 @@ Abstract repeat(Call& call) {
   for (std::size_t i = 0; i < counts.size(); ++i)
     shape.push_back((i < lead ? Dim(1) : h.shape[i - lead]) * Dim(counts[i]));
   const Tensor* source = call.trace.read(h);
-  return stored(call.trace,
-                remapped(call.trace, source, shape, "repeat",
-                         [own = h.shape, lead, counts](Indices& ix, const Index& index) {
-                           Index out;
-                           for (std::size_t i = 0; i < own.size(); ++i)
-                             out.push_back(counts[i + lead] == 1 ? index[i + lead] : ix.remainder(index[i + lead], own[i]));
-                           return out;
-                         }),
-                "repeat");
+  return stored(
+      call.trace,
+      remapped(call.trace, source, shape, "repeat",
+               [own = h.shape, lead, counts](Indices& ix, const Index& index) {
+                 Index out;
+                 for (std::size_t i = 0; i < own.size(); ++i)
+                   out.push_back(counts[i + lead] == 1 ? index[i + lead] : ix.remainder(index[i + lead], own[i]));
+                 return out;
+               }),
+      "repeat");
 }
 
 Abstract repeat_interleave(Call& call) {
@@ -537,8 +551,8 @@ Abstract flip(Call& call) {
 // ---- elements picked by an index tensor
 
 // The rows of `source` along `d` that `picks` names; its dimensions take the place of d.
-Abstract gather_rows(Call& call, const Handle& source_handle, std::size_t d, const Handle& picks_handle, bool may_be_negative,
-                     const std::string& label) {
+Abstract gather_rows(Call& call, const Handle& source_handle, std::size_t d, const Handle& picks_handle,
+                     bool may_be_negative, const std::string& label) {
   Trace& trace = call.trace;
   const Tensor* source = trace.read(source_handle);
   const Tensor* picks = trace.read(picks_handle);
@@ -577,15 +591,62 @@ Abstract index_select(Call& call) {
   return gather_rows(call, h, wrapped(call.integer(1), h.shape.size()), call.tensor(2), false, "index_select");
 }
 
+// out[i, j] = source[picks[i, j], j] along dimension 0, and so on
+Abstract gather(Call& call) {
+  const Handle& h = call.tensor(0);
+  Trace& trace = call.trace;
+  const std::size_t d = wrapped(call.integer(1), h.shape.size());
+  const Tensor* source = trace.read(h);
+  const Tensor* picks = trace.read(call.tensor(2));
+  if (picks->shape.size() != source->shape.size() || picks->type.floating()) throw Unfit{"gather of another rank"};
+  Tensor t;
+  t.shape = picks->shape;
+  t.type = source->type;
+  t.uses = {source, picks};
+  t.label = "gather";
+  t.cost = 2;
+  t.element = [=](Kernel& k, const Index& index) {
+    Index at = Trace::aligned(k.ix, source->shape, index);
+    at[d] = Lin(k.ix.of_value(k.element(picks, index)));
+    return k.element(source, at);
+  };
+  return stored(trace, trace.make(std::move(t)), "gather");
+}
+
 constexpr RuleRow kRules[] = {
-    {"view", view_rule}, {"reshape", view_rule}, {"_unsafe_view", view_rule}, {"flatten", flatten}, {"unflatten", unflatten},
-    {"transpose", transpose}, {"t", transpose}, {"permute", permute_rule}, {"unsqueeze", unsqueeze},
-    {"squeeze", squeeze}, {"expand", expand}, {"expand_as", expand_as}, {"select", select},
-    {"split", split}, {"split_with_sizes", split}, {"chunk", split}, {"tensor_split.sections", split}, {"unbind", unbind},
-    {"contiguous", contiguous}, {"meshgrid", meshgrid},
-    {"cat", cat}, {"concat", cat}, {"stack", stack}, {"pad", pad}, {"constant_pad_nd", nullptr}, {"repeat", repeat}, {"tile", repeat},
-    {"repeat_interleave.self_int", repeat_interleave}, {"roll", roll}, {"flip", flip},
-    {"embedding", embedding}, {"index_select", index_select},
+    {"view", view_rule},
+    {"reshape", view_rule},
+    {"_unsafe_view", view_rule},
+    {"flatten", flatten},
+    {"unflatten", unflatten},
+    {"transpose", transpose},
+    {"t", transpose},
+    {"permute", permute_rule},
+    {"unsqueeze", unsqueeze},
+    {"squeeze", squeeze},
+    {"expand", expand},
+    {"expand_as", expand_as},
+    {"select", select},
+    {"split", split},
+    {"split_with_sizes", split},
+    {"chunk", split},
+    {"tensor_split.sections", split},
+    {"unbind", unbind},
+    {"contiguous", contiguous},
+    {"meshgrid", meshgrid},
+    {"cat", cat},
+    {"concat", cat},
+    {"stack", stack},
+    {"pad", pad},
+    {"constant_pad_nd", nullptr},
+    {"repeat", repeat},
+    {"tile", repeat},
+    {"repeat_interleave.self_int", repeat_interleave},
+    {"roll", roll},
+    {"flip", flip},
+    {"embedding", embedding},
+    {"index_select", index_select},
+    {"gather", gather},
 };
 
 }  // namespace
@@ -729,9 +790,8 @@ Handle reshape(Trace& trace, const Handle& h, std::vector<std::int64_t> sizes, b
       shape[static_cast<std::size_t>(open)] = *q;
     else
       shape[static_cast<std::size_t>(open)] =
-          trace.ix.derived("rest",
-                          fmt::format("({}) // ({})", trace.ix.text(total, true), trace.ix.text(rest, true)),
-                          sizes[static_cast<std::size_t>(open)]);
+          trace.ix.derived("rest", fmt::format("({}) // ({})", trace.ix.text(total, true), trace.ix.text(rest, true)),
+                           sizes[static_cast<std::size_t>(open)]);
   }
   if (from == sizes) return h;
   const std::vector<Dim> own = h.shape;
@@ -769,7 +829,8 @@ struct Item {
 };
 
 // x[...] taken apart: one item a dimension, Ellipsis filled in.
-std::vector<Item> index_items(const Trace& trace, const Value& index, std::size_t rank, const std::vector<Abstract>& registers) {
+std::vector<Item> index_items(const Trace& trace, const Value& index, std::size_t rank,
+                              const std::vector<Abstract>& registers) {
   std::vector<Value> values = index.kind == ValueKind::tuple ? index.items : std::vector<Value>{index};
   std::size_t used = 0;
   for (const Value& v : values)
@@ -851,7 +912,9 @@ Handle apply_items(Trace& trace, Handle h, const std::vector<Item>& items) {
     } else if (item.kind == Item::Kind::slice) {
       const std::int64_t size = trace.sizes(h)[d];
       const Dim whole = h.shape[d];
-      const auto bound = [&](std::int64_t v) { return v < 0 ? std::max<std::int64_t>(v + size, 0) : std::min(v, size); };
+      const auto bound = [&](std::int64_t v) {
+        return v < 0 ? std::max<std::int64_t>(v + size, 0) : std::min(v, size);
+      };
       const std::int64_t lo = item.has_start ? bound(item.start) : 0, hi = item.has_stop ? bound(item.stop) : size;
       const std::int64_t count = hi > lo ? (hi - lo + item.step - 1) / item.step : 0;
       if (count == 0) throw Unfit{"an empty slice"};
@@ -863,11 +926,11 @@ Handle apply_items(Trace& trace, Handle h, const std::vector<Item>& items) {
           if (const auto q = divide_exactly(trace.ix.resolve(length), Dim(item.step)); q && lo == 0)
             length = *q;
           else
-            length = trace.ix.derived("part",
-                                     fmt::format("({} + {}) // {}", trace.ix.text(length, true), item.step - 1, item.step),
-                                     count);
+            length = trace.ix.derived(
+                "part", fmt::format("({} + {}) // {}", trace.ix.text(length, true), item.step - 1, item.step), count);
         }
-        h = slice_dim(trace, h, d, start, item.step, trace.ix.value(trace.ix.resolve(length)) == 1 ? Dim(1) : length, "");
+        h = slice_dim(trace, h, d, start, item.step, trace.ix.value(trace.ix.resolve(length)) == 1 ? Dim(1) : length,
+                      "");
       }
       ++d;
     } else {
@@ -926,10 +989,12 @@ void set_item(Trace& trace, const Handle& target, const Value& index, const Abst
   const Dtype compute = compute_dtype(target.type.dtype);
   const Tensor* source = nullptr;
   if (value.is_tensor()) {
-    if (value.tensor.buffer == place.buffer && value.tensor.views.size() == target.views.size() + place.views.size() - target.views.size()) {
+    if (value.tensor.buffer == place.buffer &&
+        value.tensor.views.size() == target.views.size() + place.views.size() - target.views.size()) {
       // x[i] = y where y is x[i] itself, changed in place: nothing to do
-      bool same = value.tensor.shape.size() == place.shape.size() && !place.views.empty() && !value.tensor.views.empty() &&
-                  value.tensor.views.back()->text == place.views.back()->text && value.tensor.strides == place.strides;
+      bool same = value.tensor.shape.size() == place.shape.size() && !place.views.empty() &&
+                  !value.tensor.views.empty() && value.tensor.views.back()->text == place.views.back()->text &&
+                  value.tensor.strides == place.strides;
       for (std::size_t i = 0; same && i < place.views.size(); ++i)
         same = value.tensor.views[i]->text == place.views[i]->text;
       if (same) return;

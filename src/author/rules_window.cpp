@@ -1,5 +1,5 @@
-// Windows and interpolation: pooling, im2col, nearest and bilinear upsampling, depthwise convolution. Also the shapes of
-// what is left to ATen.
+// Windows and interpolation: pooling, im2col, nearest and bilinear upsampling, depthwise convolution. Also the shapes
+// of what is left to ATen.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,12 +24,12 @@ std::vector<std::int64_t> spread(std::vector<std::int64_t> v, std::size_t n) {
 }
 
 // The size of a window's output along a dimension.
-Dim output_size(Trace& trace, const Dim& in, std::int64_t kernel, std::int64_t stride, std::int64_t pad, std::int64_t dilation,
-                std::int64_t out) {
+Dim output_size(Trace& trace, const Dim& in, std::int64_t kernel, std::int64_t stride, std::int64_t pad,
+                std::int64_t dilation, std::int64_t out) {
   const std::int64_t reach = dilation * (kernel - 1) + 1;
   if (stride == 1) return in + Dim(2 * pad - reach + 1);
-  return trace.ix.derived("out",
-                         fmt::format("({} - {}) // {} + 1", trace.ix.text(in + Dim(2 * pad), true), reach, stride), out);
+  return trace.ix.derived(
+      "out", fmt::format("({} - {}) // {} + 1", trace.ix.text(in + Dim(2 * pad), true), reach, stride), out);
 }
 
 struct Window {
@@ -81,7 +81,9 @@ Abstract pool(Call& call) {
   t.shape = h.shape;
   const std::size_t lead = h.shape.size() - n;
   for (std::size_t i = 0; i < n; ++i)
-    t.shape[lead + i] = out[i] == 1 ? Dim(1) : output_size(trace, h.shape[lead + i], w.kernel[i], w.stride[i], w.pad[i], w.dilation[i], out[i]);
+    t.shape[lead + i] =
+        out[i] == 1 ? Dim(1)
+                    : output_size(trace, h.shape[lead + i], w.kernel[i], w.stride[i], w.pad[i], w.dilation[i], out[i]);
   t.type = {compute, -1};
   t.uses = {source};
   t.label = name;
@@ -94,8 +96,9 @@ Abstract pool(Call& call) {
         at[lead + i] = index[lead + i] * Dim(w.stride[i]) + tap[i] * Dim(w.dilation[i]) - Lin(w.pad[i]);
         if (w.pad[i] != 0) inside.push_back(k.inside(at[lead + i], shape[lead + i]));
       }
-      return k.select(k.all_of(inside), [&] { return k.element(source, at); },
-                      [&] { return max ? k.literal(-INFINITY, compute) : k.literal(0.0, compute); }, compute);
+      return k.select(
+          k.all_of(inside), [&] { return k.element(source, at); },
+          [&] { return max ? k.literal(-INFINITY, compute) : k.literal(0.0, compute); }, compute);
     });
     if (max) return all;
     return k.op("{0} / {1}", compute, {all, k.literal(static_cast<double>(taps), compute)}, "mean");
@@ -120,10 +123,11 @@ Abstract adaptive_pool(Call& call) {
       dims.push_back(static_cast<int>(lead + i));
       count = count * trace.ix.resolve(h.shape[lead + i]);
     }
-    const Tensor* value = elementwise(trace, {reduced(trace, source, dims, "sum")}, {compute, -1}, "mean", 4,
-                                      [=](Kernel& k, const std::vector<const Expr*>& args) {
-                                        return k.op("{0} / {1}", compute, {k.to(args[0], compute), k.to(k.index(Lin(count)), compute)}, "mean");
-                                      });
+    const Tensor* value = elementwise(
+        trace, {reduced(trace, source, dims, "sum")}, {compute, -1}, "mean", 4,
+        [=](Kernel& k, const std::vector<const Expr*>& args) {
+          return k.op("{0} / {1}", compute, {k.to(args[0], compute), k.to(k.index(Lin(count)), compute)}, "mean");
+        });
     return stored(trace, value, h.type, "pool");
   }
   Window w;
@@ -158,12 +162,16 @@ Abstract im2col(Call& call) {
   const Handle& h = call.tensor(0);
   Trace& trace = call.trace;
   if (h.shape.size() != 4) throw Unfit{"im2col of another rank"};
-  Window w{spread(call.integers(1), 2), spread(call.integers(4), 2), spread(call.integers(3), 2), spread(call.integers(2), 2)};
+  Window w{spread(call.integers(1), 2), spread(call.integers(4), 2), spread(call.integers(3), 2),
+           spread(call.integers(2), 2)};
   const auto sizes = trace.sizes(h);
   const auto out = window_sizes({sizes[2], sizes[3]}, w, false);
   const Tensor* source = trace.read(h);
   std::vector<Dim> windows;
-  for (std::size_t i = 0; i < 2; ++i) windows.push_back(out[i] == 1 ? Dim(1) : output_size(trace, h.shape[2 + i], w.kernel[i], w.stride[i], w.pad[i], w.dilation[i], out[i]));
+  for (std::size_t i = 0; i < 2; ++i)
+    windows.push_back(
+        out[i] == 1 ? Dim(1)
+                    : output_size(trace, h.shape[2 + i], w.kernel[i], w.stride[i], w.pad[i], w.dilation[i], out[i]));
   Tensor t;
   t.shape = {h.shape[0], h.shape[1], Dim(w.kernel[0]), Dim(w.kernel[1]), windows[0], windows[1]};
   t.type = h.type;
@@ -179,10 +187,12 @@ Abstract im2col(Call& call) {
       if (k.ix.resolve(shape[2 + i]).is(1)) at[2 + i] = Lin(0);
     }
     const Dtype c = source->type.floating() ? compute_dtype(source->type.dtype) : source->type.dtype;
-    return k.select(k.all_of(inside), [&] { return k.element(source, at); }, [&] { return k.literal(std::int64_t{0}, c); }, c);
+    return k.select(
+        k.all_of(inside), [&] { return k.element(source, at); }, [&] { return k.literal(std::int64_t{0}, c); }, c);
   };
   const Tensor* six = trace.make(std::move(t));
-  const Tensor* value = with_shape(trace, six, {h.shape[0], h.shape[1] * Dim(w.kernel[0] * w.kernel[1]), windows[0] * windows[1]});
+  const Tensor* value =
+      with_shape(trace, six, {h.shape[0], h.shape[1] * Dim(w.kernel[0] * w.kernel[1]), windows[0] * windows[1]});
   return stored(trace, value, h.type, "im2col");
 }
 
@@ -207,7 +217,8 @@ Abstract nearest(Call& call) {
     // ATen multiplies by the quotient in float32; ours are integers, so both must agree everywhere
     const float scale = static_cast<float>(in[i]) / static_cast<float>(out[i]);
     for (std::int64_t o = 0; o < out[i]; ++o)
-      if (std::min(static_cast<std::int64_t>(std::floor(static_cast<float>(o) * scale)), in[i] - 1) != o * in[i] / out[i])
+      if (std::min(static_cast<std::int64_t>(std::floor(static_cast<float>(o) * scale)), in[i] - 1) !=
+          o * in[i] / out[i])
         throw Unfit{"an interpolation that depends on rounding"};
     trace.ix.unify(h.shape[lead + i], Dim(in[i]));
     t.shape[lead + i] = Dim(out[i]);
@@ -234,7 +245,8 @@ Abstract nearest(Call& call) {
 }
 
 // Linear interpolation along one dimension, in float32.
-const Tensor* blended(Trace& trace, const Tensor* source, std::size_t d, std::int64_t in, std::int64_t to, bool corners) {
+const Tensor* blended(Trace& trace, const Tensor* source, std::size_t d, std::int64_t in, std::int64_t to,
+                      bool corners) {
   if (in == to) return source;
   Tensor t;
   t.shape = source->shape;
@@ -253,11 +265,13 @@ const Tensor* blended(Trace& trace, const Tensor* source, std::size_t d, std::in
     }
     const std::string n = k.ix.text(size, true);
     const Expr* o = k.to(k.index(index[d]), Dtype::float32);
-    const Expr* step = k.host_number(fmt::format("step_{}_{}", d, source->id),
-                                     corners ? fmt::format("({} - 1) / {}", n, std::max<std::int64_t>(to - 1, 1)) : fmt::format("{} / {}", n, to));
+    const Expr* step = k.host_number(
+        fmt::format("step_{}_{}", d, source->id),
+        corners ? fmt::format("({} - 1) / {}", n, std::max<std::int64_t>(to - 1, 1)) : fmt::format("{} / {}", n, to));
     const Expr* real = corners ? k.op("{0} * {1}", Dtype::float32, {o, step}, "at")
                                : k.op("tl.maximum(({0} + 0.5) * {1} - 0.5, 0.0)", Dtype::float32, {o, step}, "at");
-    const Expr* low = k.op("tl.minimum({0}.to(tl.int32), {1})", Dtype::int32, {real, k.index(Lin(size - Dim(1)))}, "low");
+    const Expr* low =
+        k.op("tl.minimum({0}.to(tl.int32), {1})", Dtype::int32, {real, k.index(Lin(size - Dim(1)))}, "low");
     const Expr* high = k.op("tl.minimum({0} + 1, {1})", Dtype::int32, {low, k.index(Lin(size - Dim(1)))}, "high");
     const Expr* weight = k.op("{0} - {1}.to(tl.float32)", Dtype::float32, {real, low}, "weight");
     at[d] = Lin(k.ix.of_value(low));
@@ -276,7 +290,8 @@ Abstract bilinear(Call& call) {
   Trace& trace = call.trace;
   const auto out = upsample_sizes(call, 3);
   const bool corners = call.boolean(2);
-  if (h.shape.size() != 4 || !h.type.floating() || h.type.dtype == Dtype::float64) throw Unfit{"bilinear interpolation of another kind"};
+  if (h.shape.size() != 4 || !h.type.floating() || h.type.dtype == Dtype::float64)
+    throw Unfit{"bilinear interpolation of another kind"};
   const auto sizes = trace.sizes(h);
   if (out[0] == sizes[2] && out[1] == sizes[3]) return Abstract::of(copy_of(trace, h, "interpolate"));
   // Along the rows first, stored where both rows of an output are needed, then between the rows.
@@ -286,9 +301,16 @@ Abstract bilinear(Call& call) {
 }
 
 constexpr RuleRow kRules[] = {
-    {"max_pool2d", pool}, {"max_pool1d", pool}, {"avg_pool2d", pool}, {"avg_pool1d", pool},
-    {"adaptive_avg_pool2d", adaptive_pool}, {"adaptive_avg_pool1d", adaptive_pool}, {"im2col", im2col},
-    {"upsample_nearest1d", nearest}, {"upsample_nearest2d", nearest}, {"upsample_nearest3d", nearest},
+    {"max_pool2d", pool},
+    {"max_pool1d", pool},
+    {"avg_pool2d", pool},
+    {"avg_pool1d", pool},
+    {"adaptive_avg_pool2d", adaptive_pool},
+    {"adaptive_avg_pool1d", adaptive_pool},
+    {"im2col", im2col},
+    {"upsample_nearest1d", nearest},
+    {"upsample_nearest2d", nearest},
+    {"upsample_nearest3d", nearest},
     {"upsample_bilinear2d", bilinear},
 };
 
@@ -300,8 +322,10 @@ using Shapes = std::vector<std::pair<Sizes, Dtype>>;
 Shapes convolution(const Call& call) {
   const Sizes x = call.trace.sizes(call.tensor(0)), w = call.trace.sizes(call.tensor(1));
   const std::size_t n = w.size() - 2;
-  if (x.size() != n + 2 || call.at(4).kind != Abstract::Kind::literal || call.at(4).literal.kind == ValueKind::string) throw Unfit{"a convolution of another kind"};
-  const Window window{Sizes(w.begin() + 2, w.end()), spread(call.integers(3), n), spread(call.integers(4), n), spread(call.integers(5), n)};
+  if (x.size() != n + 2 || call.at(4).kind != Abstract::Kind::literal || call.at(4).literal.kind == ValueKind::string)
+    throw Unfit{"a convolution of another kind"};
+  const Window window{Sizes(w.begin() + 2, w.end()), spread(call.integers(3), n), spread(call.integers(4), n),
+                      spread(call.integers(5), n)};
   Sizes out{x[0], w[0]};
   for (const std::int64_t s : window_sizes(Sizes(x.begin() + 2, x.end()), window, false)) out.push_back(s);
   return {{out, call.tensor(0).type.dtype}};
@@ -319,7 +343,8 @@ Shapes matmul(const Call& call) {
   Sizes out;
   const std::size_t rank = std::max(a.size(), b.size());
   for (std::size_t i = 0; i + 2 < rank; ++i) {
-    const std::int64_t x = i + a.size() >= rank ? a[i + a.size() - rank] : 1, y = i + b.size() >= rank ? b[i + b.size() - rank] : 1;
+    const std::int64_t x = i + a.size() >= rank ? a[i + a.size() - rank] : 1,
+                       y = i + b.size() >= rank ? b[i + b.size() - rank] : 1;
     out.push_back(x == 1 ? y : x);
   }
   out.push_back(a[a.size() - 2]);
@@ -341,7 +366,8 @@ Shapes einsum(const Call& call) {
   std::string equation = call.text(0);
   std::erase(equation, ' ');
   const std::size_t arrow = equation.find("->");
-  if (arrow == std::string::npos || equation.find('.') != std::string::npos) throw Unfit{"an einsum without its result"};
+  if (arrow == std::string::npos || equation.find('.') != std::string::npos)
+    throw Unfit{"an einsum without its result"};
   std::map<char, std::int64_t> size;
   std::size_t at = 0;
   for (const Handle& h : call.tensors(1)) {
@@ -365,10 +391,21 @@ struct OpaqueRow {
   Shapes (*shapes)(const Call&);
 };
 constexpr OpaqueRow kOpaque[] = {
-    {"conv1d", convolution}, {"conv2d", convolution}, {"conv3d", convolution}, {"linear", linear},
-    {"matmul", matmul}, {"bmm", matmul}, {"scaled_dot_product_attention", attention}, {"cumsum", same_shape},
-    {"einsum", einsum}, {"upsample_bicubic2d", bicubic}, {"upsample_bilinear2d", bicubic},
-    {"softmax", same_shape}, {"layer_norm", same_shape}, {"batch_norm", same_shape}, {"group_norm", same_shape},
+    {"conv1d", convolution},
+    {"conv2d", convolution},
+    {"conv3d", convolution},
+    {"linear", linear},
+    {"matmul", matmul},
+    {"bmm", matmul},
+    {"scaled_dot_product_attention", attention},
+    {"cumsum", same_shape},
+    {"einsum", einsum},
+    {"upsample_bicubic2d", bicubic},
+    {"upsample_bilinear2d", bicubic},
+    {"softmax", same_shape},
+    {"layer_norm", same_shape},
+    {"batch_norm", same_shape},
+    {"group_norm", same_shape},
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kRestarts = 64;
 constexpr std::int64_t kPartElements = 1 << 15;  // from so many elements on, parts get kernels of their own
-constexpr std::int64_t kColumnLimit = 1 << 18;  // columns of a row that a kernel holds
+constexpr std::int64_t kColumnLimit = 1 << 18;   // columns of a row that a kernel holds
 
 class Scheduler {
  public:
@@ -60,7 +60,8 @@ class Scheduler {
         continue;
       }
       std::erase_if(pending, [&](const Tensor* t) {
-        return std::any_of(kernel->stores.begin(), kernel->stores.end(), [&](const Kernel::Store& s) { return s.tensor == t; });
+        return std::any_of(kernel->stores.begin(), kernel->stores.end(),
+                           [&](const Kernel::Store& s) { return s.tensor == t; });
       });
       out.kernels.insert(out.kernels.begin(), std::move(kernel));
     }
@@ -75,20 +76,23 @@ class Scheduler {
 
   // `stored`: what earlier kernels store in any case.
   std::unique_ptr<Kernel> build(const Tensor* root, const std::vector<const Tensor*>& pending,
-                                const std::map<const Tensor*, int>& buffer_of, const std::vector<const Tensor*>& stored = {}) {
+                                const std::map<const Tensor*, int>& buffer_of,
+                                const std::vector<const Tensor*>& stored = {}) {
     std::set<const Tensor*> first(stored.begin(), stored.end());  // stored by an earlier kernel
     for (;;) {
       auto kernel = std::make_unique<Kernel>(trace_.ix);
       try {
         evaluate(*kernel, root, pending, first, buffer_of);
       } catch (const Materialise& m) {
-        if (std::find(pending.begin(), pending.end(), m.tensor) == pending.end() || !first.insert(m.tensor).second) throw;
+        if (std::find(pending.begin(), pending.end(), m.tensor) == pending.end() || !first.insert(m.tensor).second)
+          throw;
         continue;
       }
       const Tensor* conflict = nullptr;
       for (const Kernel::Store& s : kernel->stores)
         for (const Tensor* p : pending) {
-          const bool here = std::any_of(kernel->stores.begin(), kernel->stores.end(), [&](const Kernel::Store& o) { return o.tensor == p; });
+          const bool here = std::any_of(kernel->stores.begin(), kernel->stores.end(),
+                                        [&](const Kernel::Store& o) { return o.tensor == p; });
           if (s.tensor != root && !here && depends(s.tensor, p)) conflict = s.tensor;
         }
       if (conflict == nullptr) return kernel;

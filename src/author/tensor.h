@@ -53,9 +53,9 @@ struct Tensor {
   std::function<const Expr*(Kernel&, const Index&)> element;
   std::vector<const Tensor*> uses;
   std::string label;
-  double cost = 1;       // of one element, in additions
-  bool reduces = false;  // its element is a reduction
-  bool once = false;     // stored rather than computed at a second index
+  double cost = 1;                 // of one element, in additions
+  bool reduces = false;            // its element is a reduction
+  bool once = false;               // stored rather than computed at a second index
   const Tensor* result = nullptr;  // what eager would store: the tensor that ends its operator
   int buffer = -1;                 // the input or temporary that holds it
   NodeId node = 0;
@@ -98,8 +98,8 @@ class Kernel {
     Lin at;
   };
   std::vector<Store> stores;
-  std::set<const Tensor*> pending;  // stored by this kernel if it meets their elements one by one
-  std::set<const Tensor*> first;    // of these, the ones that an earlier kernel has to store
+  std::set<const Tensor*> pending;         // stored by this kernel if it meets their elements one by one
+  std::set<const Tensor*> first;           // of these, the ones that an earlier kernel has to store
   std::map<const Tensor*, int> stored_in;  // what earlier kernels stored, by buffer
   std::set<const Atom*> reduce_rows;
   bool reduces = false;

@@ -41,7 +41,8 @@ std::vector<Handle> Call::tensors(std::size_t i) const {
 }
 std::int64_t Call::integer(std::size_t i) const {
   const Abstract& a = at(i);
-  if (a.kind != Abstract::Kind::literal || (a.literal.kind != ValueKind::integer && a.literal.kind != ValueKind::boolean))
+  if (a.kind != Abstract::Kind::literal ||
+      (a.literal.kind != ValueKind::integer && a.literal.kind != ValueKind::boolean))
     throw Unfit{"an argument that is no known integer"};
   return a.literal.integer;
 }
@@ -84,7 +85,8 @@ std::optional<Dtype> Call::dtype(std::size_t i) const {
 std::int64_t Call::dim(std::size_t i, std::size_t rank) const {
   std::int64_t d = integer(i);
   if (d < 0) d += static_cast<std::int64_t>(rank);
-  if (d < 0 || d >= static_cast<std::int64_t>(std::max<std::size_t>(rank, 1))) throw Unfit{"a dimension that is not there"};
+  if (d < 0 || d >= static_cast<std::int64_t>(std::max<std::size_t>(rank, 1)))
+    throw Unfit{"a dimension that is not there"};
   return d;
 }
 
@@ -92,8 +94,9 @@ Handle Trace::input(const std::string& name, const std::vector<std::int64_t>& si
   Tensor t;
   const int buffer = static_cast<int>(buffers.size());
   for (std::size_t d = 0; d < sizes.size(); ++d)
-    t.shape.push_back(symbolic ? ix.symbol(fmt::format("{}_dim{}", name, d), fmt::format("{}.shape[{}]", name, d), sizes[d])
-                               : Dim(sizes[d]));
+    t.shape.push_back(symbolic
+                          ? ix.symbol(fmt::format("{}_dim{}", name, d), fmt::format("{}.shape[{}]", name, d), sizes[d])
+                          : Dim(sizes[d]));
   const bool flexible = dtype == Dtype::float32 || dtype == Dtype::float16 || dtype == Dtype::bfloat16;
   t.type = {dtype, flexible ? buffer : -1};
   t.buffer = buffer;
@@ -285,20 +288,50 @@ std::optional<Value> comparison(const std::vector<Value>& a, F f) {
 
 // Python's arithmetic on the numbers that a program computes its sizes with.
 constexpr FoldRow kFolds[] = {
-    {"add", [](const std::vector<Value>& a) { return arithmetic(a, [](auto x, auto y) { return x + y; }, [](auto x, auto y) { return x + y; }); }},
-    {"sub", [](const std::vector<Value>& a) { return arithmetic(a, [](auto x, auto y) { return x - y; }, [](auto x, auto y) { return x - y; }); }},
-    {"mul", [](const std::vector<Value>& a) { return arithmetic(a, [](auto x, auto y) { return x * y; }, [](auto x, auto y) { return x * y; }); }},
-    {"truediv", [](const std::vector<Value>& a) -> std::optional<Value> { return numbers(a) && as_real(a[1]) != 0 ? std::optional(Value::of(as_real(a[0]) / as_real(a[1]))) : std::nullopt; }},
-    {"floordiv", [](const std::vector<Value>& a) -> std::optional<Value> { return integers(a) && a[1].integer > 0 && a[0].integer >= 0 ? std::optional(Value::of(a[0].integer / a[1].integer)) : std::nullopt; }},
+    {"add",
+     [](const std::vector<Value>& a) {
+       return arithmetic(
+           a, [](auto x, auto y) { return x + y; }, [](auto x, auto y) { return x + y; });
+     }},
+    {"sub",
+     [](const std::vector<Value>& a) {
+       return arithmetic(
+           a, [](auto x, auto y) { return x - y; }, [](auto x, auto y) { return x - y; });
+     }},
+    {"mul",
+     [](const std::vector<Value>& a) {
+       return arithmetic(
+           a, [](auto x, auto y) { return x * y; }, [](auto x, auto y) { return x * y; });
+     }},
+    {"truediv",
+     [](const std::vector<Value>& a) -> std::optional<Value> {
+       return numbers(a) && as_real(a[1]) != 0 ? std::optional(Value::of(as_real(a[0]) / as_real(a[1]))) : std::nullopt;
+     }},
+    {"floordiv",
+     [](const std::vector<Value>& a) -> std::optional<Value> {
+       return integers(a) && a[1].integer > 0 && a[0].integer >= 0
+                  ? std::optional(Value::of(a[0].integer / a[1].integer))
+                  : std::nullopt;
+     }},
     {"eq", [](const std::vector<Value>& a) { return comparison(a, [](double x, double y) { return x == y; }); }},
     {"ne", [](const std::vector<Value>& a) { return comparison(a, [](double x, double y) { return x != y; }); }},
     {"lt", [](const std::vector<Value>& a) { return comparison(a, [](double x, double y) { return x < y; }); }},
     {"le", [](const std::vector<Value>& a) { return comparison(a, [](double x, double y) { return x <= y; }); }},
     {"gt", [](const std::vector<Value>& a) { return comparison(a, [](double x, double y) { return x > y; }); }},
     {"ge", [](const std::vector<Value>& a) { return comparison(a, [](double x, double y) { return x >= y; }); }},
-    {"sqrt", [](const std::vector<Value>& a) -> std::optional<Value> { return numbers(a) ? std::optional(Value::of(std::sqrt(as_real(a[0])))) : std::nullopt; }},
-    {"float", [](const std::vector<Value>& a) -> std::optional<Value> { return numbers(a) ? std::optional(Value::of(as_real(a[0]))) : std::nullopt; }},
-    {"neg", [](const std::vector<Value>& a) -> std::optional<Value> { if (!integers(a)) return std::nullopt; return Value::of(-a[0].integer); }},
+    {"sqrt",
+     [](const std::vector<Value>& a) -> std::optional<Value> {
+       return numbers(a) ? std::optional(Value::of(std::sqrt(as_real(a[0])))) : std::nullopt;
+     }},
+    {"float",
+     [](const std::vector<Value>& a) -> std::optional<Value> {
+       return numbers(a) ? std::optional(Value::of(as_real(a[0]))) : std::nullopt;
+     }},
+    {"neg",
+     [](const std::vector<Value>& a) -> std::optional<Value> {
+       if (!integers(a)) return std::nullopt;
+       return Value::of(-a[0].integer);
+     }},
 };
 
 }  // namespace
@@ -390,7 +423,8 @@ void Trace::run_builtin(const Step& step, std::vector<Abstract>& registers) {
 }
 
 Rule rule_find(const Schema& schema) {
-  const std::string full = schema.overload.empty() ? std::string(schema.name) : fmt::format("{}.{}", schema.name, schema.overload);
+  const std::string full =
+      schema.overload.empty() ? std::string(schema.name) : fmt::format("{}.{}", schema.name, schema.overload);
   for (const auto rules : {rules_pointwise(), rules_view(), rules_reduce(), rules_window()})
     for (const RuleRow& row : rules)
       if (row.op == full || row.op == schema.name) return row.rule;

@@ -61,7 +61,9 @@ class Call {
 
   std::size_t position(std::string_view name) const;  // of a parameter of the schema
   const Abstract& at(std::size_t i) const;
-  bool is_none(std::size_t i) const { return at(i).kind == Abstract::Kind::literal && at(i).literal.kind == ValueKind::none; }
+  bool is_none(std::size_t i) const {
+    return at(i).kind == Abstract::Kind::literal && at(i).literal.kind == ValueKind::none;
+  }
   bool is_tensor(std::size_t i) const { return at(i).is_tensor(); }
   const Handle& tensor(std::size_t i) const;
   std::vector<Handle> tensors(std::size_t i) const;
