@@ -30,13 +30,15 @@ bool holds_passes(const std::string& folder) { return file_exists(folder + "/" +
 
 Result<Candidate> candidate_from_text(const std::string& text) {
   Candidate out;
-  out.name = text;
-  const std::size_t colon = text.find(':');
-  const std::string_view head = std::string_view(text).substr(0, colon);
+  const std::size_t equals = text.find('=');
+  const std::string what = equals == std::string::npos ? text : text.substr(equals + 1);
+  out.name = text.substr(0, equals);
+  const std::size_t colon = what.find(':');
+  const std::string_view head = std::string_view(what).substr(0, colon);
   for (const Named& row : kNamed) {
     if (head != row.name) continue;
     out.kind = row.kind;
-    out.mode = colon == std::string::npos ? "default" : text.substr(colon + 1);
+    out.mode = colon == std::string::npos ? "default" : what.substr(colon + 1);
     const bool known = std::find(std::begin(kModes), std::end(kModes), out.mode) != std::end(kModes);
     if (!known || (out.mode != "default" && row.kind != Candidate::Kind::inductor))
       return Error{Code::usage,
@@ -45,10 +47,9 @@ Result<Candidate> candidate_from_text(const std::string& text) {
                    {fmt::format("modes of inductor: {}", fmt::join(kModes, ", "))}};
     return out;
   }
-  const std::size_t equals = text.find('=');
-  out.path = equals == std::string::npos ? text : text.substr(equals + 1);
+  out.path = what;
   while (out.path.size() > 1 && out.path.ends_with('/')) out.path.pop_back();
-  out.name = equals == std::string::npos ? std::filesystem::path(out.path).filename().string() : text.substr(0, equals);
+  if (equals == std::string::npos) out.name = std::filesystem::path(out.path).filename().string();
   if (out.name.empty() || (out.path != kOwn && !file_exists(out.path)))
     return Error{Code::usage,
                  {},

@@ -1,11 +1,14 @@
 // passnet bench: many tasks, several candidates, one run folder that can be stopped and taken up again at any time.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "base/file.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "bench/journal.h"
 #include "cli/bench_options.h"
@@ -21,11 +24,37 @@ struct Options {
   TaskSelection tasks;
   EvaluationFlags flags;
   std::string candidates = "pass_dir", out;
-  bool retry_unstable = false, quiet = false;
+  bool retry_unstable = false, quiet = false, author_measure = true;
 };
+constexpr const char* kAuthor = "author";
 
 using Key = std::tuple<std::string, std::string, std::string>;
 Key key_of(const Record& r) { return {r.task, r.graph, r.candidate}; }
+
+// The built-in author's passes for a task, in a folder of the run: written once, by a process of its own, so that this
+// one never loads torch. Gives the candidate that stands for them; where the author found nothing to gain, the graph
+// stays as it is.
+std::string author_task(const Task& task, const std::string& run, const BenchOptions& options, bool measure) {
+  const std::string folder = run + "/author/" + task.name, order = folder + "/sorted_output_pass_rule_names.json";
+  if (!file_exists(order)) {
+    std::vector<std::string> command = {
+        "/proc/self/exe", "author", "--single-wrapper", "-o", folder, "--threads", std::to_string(options.threads)};
+    if (!measure) command.emplace_back("--no-measure");
+    command.insert(command.end(), task.graphs.begin(), task.graphs.end());
+    std::vector<std::string> environment;
+    for (char** item = environ; *item != nullptr; ++item) environment.emplace_back(*item);
+    ProcessLimits limits;
+    limits.seconds = 600;
+    limits.memory_bytes = std::int64_t{64} << 30;
+    const ProcessResult result = process_run(command, environment, limits).take();
+    if (result.status != 0 || !file_exists(order)) {
+      fmt::print(stderr, "{}: the author failed: {}\n", task.name, text_trim(result.output));
+      return "author=none";
+    }
+  }
+  const bool some = file_read(order).take().find('"') != std::string::npos;
+  return some ? "author=" + folder : "author=none";
+}
 
 // A run is one measurement: the same machine and protocol throughout.
 void require_same(const Conditions& run, const Conditions& now) {
@@ -44,12 +73,29 @@ void require_same(const Conditions& run, const Conditions& now) {
   differs("budget", run.budget_s, now.budget_s);
 }
 
+std::vector<Job> all_jobs(const std::vector<Task>& tasks, const BenchOptions& options, const Conditions& conditions,
+                          const Options& o) {
+  std::vector<Job> out;
+  const bool authored =
+      std::find(options.candidates.begin(), options.candidates.end(), kAuthor) != options.candidates.end();
+  Progress progress("tasks authored", tasks.size(), o.quiet || !authored);
+  for (const Task& task : tasks) {
+    BenchOptions own = options;
+    for (std::string& candidate : own.candidates)
+      if (candidate == kAuthor) candidate = author_task(task, o.out, options, o.author_measure);
+    if (authored) progress.step(0);
+    for (Job& job : bench_jobs({task}, own, conditions)) out.push_back(std::move(job));
+    if (interrupted()) break;
+  }
+  return out;
+}
+
 int bench(const Options& o, const std::string& config) {
   BenchOptions options = o.flags.resolve();
   for (const std::string_view item : text_split(o.candidates, ',')) {
     if (text_trim(item).empty()) continue;
     options.candidates.emplace_back(text_trim(item));
-    candidate_from_text(options.candidates.back()).take();
+    if (options.candidates.back() != kAuthor) candidate_from_text(options.candidates.back()).take();
   }
   if (options.candidates.empty()) fail({Code::usage, {}, "no candidate given", {"--candidates eager,none,FOLDER"}});
   const std::vector<Task> tasks = o.tasks.resolve();
@@ -68,9 +114,10 @@ int bench(const Options& o, const std::string& config) {
   }
   file_write(o.out + "/config.toml", config).take();
 
+  const std::vector<Job> all = all_jobs(tasks, options, conditions, o);
   std::vector<Job> jobs;
   std::set<Key> wanted;
-  for (Job& job : bench_jobs(tasks, options, conditions)) {
+  for (Job job : all) {
     const Key key = {job.task, job.graph, candidate_from_text(job.candidate).take().name};
     if (!wanted.insert(key).second) continue;
     const auto done = finished.find(key);
@@ -94,7 +141,7 @@ int bench(const Options& o, const std::string& config) {
     });
   }
   std::vector<Record> records;  // in the order of the list, whatever the order of the run
-  for (const Job& job : bench_jobs(tasks, options, conditions))
+  for (const Job& job : all)
     if (auto node = finished.extract(Key{job.task, job.graph, candidate_from_text(job.candidate).take().name}))
       records.push_back(std::move(node.mapped()));
   if (!complete) {
@@ -115,13 +162,15 @@ void add_bench(CLI::App& app, Outcome& outcome) {
   o->tasks.add_options(*command);
   command
       ->add_option("--candidates", o->candidates,
-                   "Comma list of: eager, none, eager-python, inductor, inductor:MODE, pass_dir (each sample's own), a "
+                   "Comma list of: author (the built-in one), eager, none, eager-python, inductor, inductor:MODE, "
+                   "pass_dir (each sample's own), a "
                    "folder (of passes, or with a subfolder for each task), NAME=FOLDER")
       ->capture_default_str();
   command->add_option("--out", o->out, "The run's folder: records.jsonl, index.sqlite, config.toml")
       ->required()
       ->type_name("RUN");
   command->add_flag("--retry-unstable", o->retry_unstable, "Measure again what was too noisy");
+  command->add_flag("!--no-measure", o->author_measure, "The author decides by its cost model alone");
   command->add_flag("--quiet", o->quiet, "No progress");
   o->flags.add_options(*command);
   command->set_config("--config", "", "A TOML file with options; those of the command line win");
