@@ -13,6 +13,7 @@
 #include <torch/headeronly/version.h>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include "exec/aten/convert.h"
 #include "exec/aten/frame.h"
@@ -64,19 +65,27 @@ class AtenEngine final : public Engine {
   bool has_cuda() const override { return at::globalContext().hasCUDA(); }
   int threads() const override { return at::get_num_threads(); }
   void set_threads(int count) override { at::set_num_threads(count); }
-  void seed(std::uint64_t value) override { at::manual_seed(value); }
+  // at::manual_seed would start CUDA on a machine that has it, for 0.2 s, and no process could be forked after it.
+  void seed(std::uint64_t value) override {
+    if (cuda_used_) return at::manual_seed(value);
+    const at::Generator& generator = at::globalContext().defaultGenerator(at::kCPU);
+    const std::lock_guard<std::mutex> hold(generator.mutex());
+    generator.unsafeGetGeneratorImpl()->set_current_seed(value);
+  }
   void parallel(std::int64_t count, std::int64_t grain, Range work, void* context) override {
     at::parallel_for(0, count, grain, [=](std::int64_t begin, std::int64_t end) { work(context, begin, end); });
   }
 
   Result<std::unique_ptr<Executable>> prepare(const Program& program, const Graph& graph, DeviceType device,
                                               std::span<ExternalStep* const> externals) override {
+    cuda_used_ |= device == DeviceType::cuda;
     return make_executable(program, graph, device, externals);
   }
 
   Result<std::vector<TensorRef>> replay(const GraphFolder& folder, std::uint64_t seed_value,
                                         DeviceType device) override {
     const TensorMeta* current = nullptr;
+    cuda_used_ |= device == DeviceType::cuda;
     try {
       seed(seed_value);
       std::vector<TensorRef> out;
@@ -131,6 +140,8 @@ class AtenEngine final : public Engine {
       return Error{Code::run, {}, error.what(), {}};
     }
   }
+
+  bool cuda_used_ = false;
 
   static Error meta_error(const GraphFolder& folder, const TensorMeta* meta, const std::string& what) {
     return {Code::meta,
