@@ -68,7 +68,7 @@ class AtenEngine final : public Engine {
   // at::manual_seed would start CUDA on a machine that has it, for 0.2 s, and no process could be forked after it.
   void seed(std::uint64_t value) override {
     if (cuda_used_) return at::manual_seed(value);
-    const at::Generator& generator = at::globalContext().defaultGenerator(at::kCPU);
+    at::Generator generator = at::globalContext().defaultGenerator(at::kCPU);
     const std::lock_guard<std::mutex> hold(generator.mutex());
     generator.unsafeGetGeneratorImpl()->set_current_seed(value);
   }
