@@ -14,6 +14,7 @@ constexpr std::size_t kExpressionLimit = 4000;  // expressions of one kernel
 constexpr double kCheap = 4;                    // a tensor up to this cost may be computed at several indices
 constexpr int kRepeats = 40;                    // so often
 constexpr int kDepthLimit = 600;
+constexpr std::int64_t kSpace = 4096, kRepetition = 8;  // a kernel of so many elements computes something so often
 
 }  // namespace
 
@@ -208,6 +209,23 @@ bool Kernel::covers(const Tensor* tensor, const Index& index) const {
   return true;
 }
 
+// Something costly that is much smaller than what the kernel walks over, and not the same along a row: computed again
+// and again, it is better stored.
+bool Kernel::repeated(const Tensor* tensor, const Index& index) const {
+  if (probing || !columns.empty() || rows.empty() || tensor->result == nullptr || tensor->cost <= kCheap) return false;
+  const auto count = [&](const Tensor* t) {
+    std::int64_t n = 1;
+    for (const Dim& d : t->shape) n *= ix.value(ix.resolve(d));
+    return n;
+  };
+  std::int64_t space = 1;
+  for (const Atom* a : rows) space *= ix.value(ix.resolve(a->size));
+  if (space < kSpace || count(tensor->result) * kRepetition > space) return false;
+  bool along_row = false;
+  for (const Lin& l : index) visit_atoms(l, [&](const Atom* a) { along_row |= a == rows.back(); });
+  return along_row;
+}
+
 const Expr* Kernel::element(const Tensor* tensor, const Index& index) {
   const auto temporary = stored_in.find(tensor);
   if (tensor->buffer >= 0 || temporary != stored_in.end())
@@ -226,6 +244,7 @@ const Expr* Kernel::element(const Tensor* tensor, const Index& index) {
   if (tensor->result != nullptr && times > 1 &&
       (tensor->once || (tensor->cost > kCheap ? times > 2 : times > kRepeats)))
     throw Materialise{tensor->result};
+  if (repeated(tensor, index)) throw Materialise{tensor->result};
   if (++depth_ > kDepthLimit) throw Impossible{"too deep"};
   evaluating_.push_back(tensor);
   const Expr* out = tensor->element(*this, index);

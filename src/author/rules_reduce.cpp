@@ -250,6 +250,8 @@ Abstract batch_norm(Call& call) {
   const Tensor* a =
       apply(trace, {channel(4), number(trace, call.real(7), compute)}, "1.0 / tl.sqrt({0} + {1})", compute, 2, "scale");
   if (!call.is_none(1)) a = apply(trace, {a, channel(1)}, "{0} * {1}", compute, 1, "scale");
+  const_cast<Tensor*>(a)->result = a;  // may be stored by itself: one root and one quotient a channel
+  const_cast<Tensor*>(a)->cost = 8;
   const Tensor* b = apply(trace, {channel(3), a}, "-({0} * {1})", compute, 1, "shift");
   if (!call.is_none(2)) b = apply(trace, {channel(2), channel(3), a}, "{0} - {1} * {2}", compute, 1, "shift");
   const Tensor* value = apply(trace, {trace.read(h), a, b}, "{0} * {1} + {2}", compute, 2, "batch_norm");

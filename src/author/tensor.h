@@ -144,6 +144,7 @@ class Kernel {
  private:
   const Expr* intern(Expr e);
   bool covers(const Tensor* tensor, const Index& index) const;
+  bool repeated(const Tensor* tensor, const Index& index) const;
   std::vector<const Expr*> guards_;
   std::vector<std::unique_ptr<Expr>> exprs_;
   std::map<std::string, const Expr*> by_key_;
