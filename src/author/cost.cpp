@@ -11,7 +11,7 @@ namespace {
 // Measured on one core; they only have to order candidates.
 constexpr double kBytesPerMicrosecond = 12e3;
 constexpr double kView = 0.7;
-constexpr double kWrapperCall = 0.8, kLaunch = 0.4, kOutput = 0.4;
+constexpr double kWrapperCall = 1.0, kLaunch = 0.4, kOutput = 0.4;
 
 // An operator in eager: a call, and nanoseconds an element beyond moving its bytes.
 struct OperatorCost {
@@ -98,7 +98,7 @@ double expression_ns(const Expr* e) {
       visit_atoms(e->at, [&](const Atom* a) { gathers |= a->value != nullptr; });
       return gathers ? 1.2 : 0.1;
     }
-    case Expr::Kind::reduce: return strided(e) ? 1.5 : 0.25;
+    case Expr::Kind::reduce: return strided(e) ? 1.5 : 0.4;
     case Expr::Kind::op: break;
     default: return 0;
   }
@@ -163,6 +163,7 @@ void estimate(const Graph& graph, const Program& program, const GraphFacts& fact
       if (op == "mean" || op == "sum" || op.starts_with("adaptive") || op.ends_with("norm"))
         read = std::max(read, bytes_of(of(used)));
     }
+    for (NodeId earlier = 0; earlier < id && f.buffer >= 0; ++earlier) alias |= of(earlier).buffer == f.buffer;
     if (alias && !writes) {
       pass.eager_cost += kView;
       continue;
