@@ -21,12 +21,14 @@ build/build.ninja: CMakeLists.txt CMakePresets.json
 build: setup build/build.ninja ## build build/passnet
 	@cmake --build build -j $(JOBS) -- --quiet
 
-demo: build ## run every graph of samples/, then apply an example pass to one
+DEMO_TASKS = qwen2_silu_mlp gpt2_tanh_gelu llama_rms_norm
+demo: build ## bench hand-written passes, the author's and none on three tasks of samples/, and print the table
 	@build/passnet doctor
 	@echo
-	@build/passnet graph run --list samples/all.txt
+	@build/passnet eval samples/qwen2_silu_mlp --passes examples/silu_mul --no-files || true
 	@echo
-	@build/passnet pass apply samples/qwen2_silu_mlp/float32_9 examples/silu_mul
+	@rm -rf build/demo && build/passnet bench $(DEMO_TASKS:%=samples/%) --candidates hand=examples/hand,author,none --budget 0.5 --out build/demo
+	@echo "The author's passes are in build/demo/author, the records in build/demo/records.jsonl."
 
 test: build ## run the whole suite; ends with 'N passed, N failed'
 	@cd build && ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml
