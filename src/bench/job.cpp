@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <chrono>
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "ops/lower.h"
@@ -78,6 +79,27 @@ void answer(guard::Channel& channel, Record record, bool worth_timing, double tr
   record.conditions.torch_version = (*engine_load().take()).torch_version();
   const json message = {{"record", to_json(record)}, {"worth_timing", worth_timing}, {"trial_seconds", trial_seconds}};
   channel.send(message.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+struct Answer {
+  Record record;
+  bool worth_timing = false;
+  double trial_seconds = 0;
+};
+// Nothing that comes from a worker may harm us, whatever it is.
+Result<Answer> answer_from(const std::string& message) {
+  try {
+    const json j = json::parse(message);
+    Answer out;
+    auto record = record_from_json(j.at("record"));
+    if (!record) return std::move(record.error());
+    out.record = std::move(*record);
+    j.at("worth_timing").get_to(out.worth_timing);
+    j.at("trial_seconds").get_to(out.trial_seconds);
+    return out;
+  } catch (const json::exception& error) {
+    return Error{Code::integrity, {}, error.what(), {}};
+  }
 }
 
 void serve(guard::Channel& channel, const json& request) {
@@ -161,18 +183,17 @@ bool JobRun::receive(std::string_view stage, const Cancelled& cancelled) {
   while (true) {
     auto message = worker_->channel().receive(0.2);
     if (message) {
-      const json answer = json::parse(*message, nullptr, false);
-      auto record = answer.is_object() ? record_from_json(answer.value("record", json::object()))
-                                       : Result<Record>(Error{Code::integrity, {}, "an answer that is no JSON", {}});
-      if (!record) {
-        died(stage, Status::crash, fmt::format("the worker's answer makes no sense: {}", record.error().message));
+      auto answer = answer_from(*message);
+      if (!answer) {
+        worker_->kill();
+        died(stage, Status::integrity, fmt::format("the worker's answer makes no sense: {}", answer.error().message));
         return false;
       }
-      record_ = std::move(*record);
-      worth_timing_ = answer.value("worth_timing", false);
+      record_ = std::move(answer->record);
+      worth_timing_ = answer->worth_timing;
       seconds_ += since(begin);
       record_.seconds = seconds_;
-      record_.overhead_seconds = seconds_ - answer.value("trial_seconds", 0.0);
+      record_.overhead_seconds = seconds_ - answer->trial_seconds;
       break;
     }
     if (message.error().code == Code::internal) {
@@ -182,7 +203,11 @@ bool JobRun::receive(std::string_view stage, const Cancelled& cancelled) {
     if (message.error().code != Code::limit) {
       const guard::Death death = worker_->kill();
       if (death.environment) fail({Code::environment, {}, death.text, {}});
-      died(stage, Status::crash, fmt::format("the worker ended: {}", death.text));
+      // What the sandbox ends, and what comes over the channel without being ours, is no accident.
+      const bool attack = death.signal == SIGSYS || message.error().code == Code::integrity;
+      died(stage, attack ? Status::integrity : Status::crash,
+           message.error().code == Code::integrity ? message.error().message
+                                                   : fmt::format("the worker ended: {}", death.text));
       return false;
     }
     if (cancelled()) {
