@@ -109,6 +109,7 @@ weights; no checkpoint was read. A task's graphs share one computation at severa
 - `<task>/<dtype>_<variant>/`: `model.py`, `weight_meta.py`, `graph_net.json`, `graph_hash.txt` (sha256 of `model.py`). Variant 9 has the
   recorded sizes, the others are the same model at other sizes; `graph_net.json` names architecture, sizes and range under `passnet`.
 - `<task>/graph_list.txt`: the task's graphs, relative to this folder. `all.txt`: all of them.
+- `<task>/entry.sh`: evaluates the task's `pass_dir/`, which you write, and leaves `aggregated_score.json`.
 
 `model.py` comes in two print styles: *plain* (one statement a line) and *raw* (as torch.fx prints it); in *mixed* tasks float32 is plain and
 the other dtypes are raw. `whisper_conv_stem` keeps the captured names of `torch._C._nn`; elsewhere these functions have their public names.

@@ -4,10 +4,12 @@ In: subgraphs with their task, dtype and variant. Out, under one root:
 
     <task>/<dtype>_<variant>/   model.py, weight_meta.py, graph_net.json, graph_hash.txt
     <task>/graph_list.txt       the task's graph folders, one a line, relative to the root
+    <task>/entry.sh             evaluates the task's pass_dir
     all.txt                     every graph folder
 """
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import torch
@@ -91,5 +93,6 @@ class Corpus:
     def write_lists(self):
         for task, paths in self.tasks.items():
             (self.root / task / "graph_list.txt").write_text("".join(f"{p}\n" for p in sorted(paths)))
+            shutil.copy(Path(__file__).parent.parent / "entry.sh", self.root / task / "entry.sh")
         everything = sorted(p for paths in self.tasks.values() for p in paths)
         (self.root / "all.txt").write_text("".join(f"{p}\n" for p in everything))
