@@ -135,6 +135,7 @@ Conditions conditions_here(const BenchOptions& options) {
   Conditions c;
   c.device = options.evaluate.device == DeviceType::cuda ? "cuda" : "cpu";
   c.hardware = cpu_name();
+  c.guard = text_join(guard::missing_features(), ", ");
   c.threads = options.threads;
   c.warmup = options.evaluate.timing.warmup;
   c.trials = options.evaluate.timing.trials;

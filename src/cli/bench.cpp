@@ -99,7 +99,7 @@ int bench(const Options& o, const std::string& config) {
   }
   if (options.candidates.empty()) fail({Code::usage, {}, "no candidate given", {"--candidates eager,none,FOLDER"}});
   const std::vector<Task> tasks = o.tasks.resolve();
-  const Conditions conditions = conditions_here(options);
+  const Conditions conditions = conditions_now(options);
   catch_interrupts();
   const auto workers = guard::template_start(job_load, job_serve).take();
   const auto journal = Journal::open(o.out).take();

@@ -39,6 +39,13 @@ void on_signal(int signal) {
 
 }  // namespace
 
+Conditions conditions_now(const BenchOptions& options) {
+  Conditions out = conditions_here(options);
+  out.version = PASSNET_VERSION;
+  if (!out.guard.empty()) fmt::print(stderr, "the sandbox lacks here: {}\n", out.guard);
+  return out;
+}
+
 std::atomic<bool>& interrupted() { return stop_asked; }
 void catch_interrupts() {
   std::signal(SIGINT, on_signal);

@@ -14,6 +14,9 @@ struct EvaluationFlags {
   BenchOptions resolve() const;  // throws for what contradicts itself
 };
 
+// Of this machine and binary. What the sandbox lacks here is said on stderr.
+Conditions conditions_now(const BenchOptions& options);
+
 // Stops on the first Ctrl-C or SIGTERM; the second one kills.
 std::atomic<bool>& interrupted();
 void catch_interrupts();
