@@ -19,7 +19,9 @@ namespace {
 
 constexpr std::size_t kKeptBytes = std::size_t{256} << 20;   // a second draw is kept for timing up to this size
 constexpr std::size_t kPreciseBytes = std::size_t{4} << 20;  // larger inputs are not run in float64
-constexpr int kCheckedTrials = 6;                            // timed results that are compared
+// Other draws are there to find answers that do not compute; what a last bit decides there is not held against anyone.
+constexpr int kSlackBeyond = 1;
+constexpr int kCheckedTrials = 6;  // timed results that are compared
 
 struct Stop {};  // the evaluation has its status
 
@@ -28,6 +30,16 @@ std::size_t bytes_of(const std::vector<TensorRef>& tensors) {
   for (const TensorRef& t : tensors)
     out += static_cast<std::size_t>(describe(t).element_count()) * dtype_row(t.dtype).size;
   return out;
+}
+
+void loosen(Comparison& comparison) {
+  const auto looser = [](int t) { return t == kNever ? t : std::max(kTightest, t - kSlackBeyond); };
+  for (OutputComparison& o : comparison.outputs) {
+    if (!law_of(o.dtype)) continue;
+    o.tightest_t = looser(o.tightest_t);
+    for (int& t : o.by_law) t = looser(t);
+    o.equal = o.equal || o.tightest_t == kTightest;
+  }
 }
 
 // The worse of both, output by output.
@@ -334,6 +346,7 @@ class Evaluator::Impl {
   Comparison compare_case(const Case& c, const RunValue& got, const std::vector<TensorRef>& got_inputs) {
     Comparison comparison = compare(c.expected, got, engine_, c.draw.spread).take();
     if (comparison.outcome != Comparison::Outcome::compared) return comparison;
+    if (!c.draw.recorded) loosen(comparison);
     compare_inputs(c, got_inputs, comparison);
     std::vector<std::string> names;
     for (std::size_t i = 0; i < c.inputs.size(); ++i) names.push_back(graph_.graph.nodes[i].name);
