@@ -5,7 +5,7 @@
 namespace passnet {
 
 namespace {
-constexpr double kSpreads[] = {1, 2};
+constexpr double kSpreads[] = {1, 4};
 constexpr double kReplayFactor = 0.2;  // replay scales the standard deviation by it (docs/graphs.md)
 }  // namespace
 

@@ -330,7 +330,7 @@ class Evaluator::Impl {
   // Inputs beyond the recorded ones may lie where eager itself fails or overflows: those prove nothing and are left
   // out.
   std::optional<Case> draw_beyond(const Draw& drawn) {
-    for (const double spread : {drawn.spread, 1.0}) {
+    for (const double spread : {drawn.spread, drawn.spread / 2, 1.0}) {
       try {
         Case c = draw({drawn.seed, spread, false});
         if (all_finite(c.expected, engine_).take() || !all_finite(cases_[0].expected, engine_).take()) return c;
