@@ -1,10 +1,14 @@
 #include "bench/timing.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace passnet {
 
 namespace {
+
+constexpr int kFirstPause = 10, kLongestPause = 500;  // milliseconds before a measurement is repeated
 
 class Protocol {
  public:
@@ -20,7 +24,8 @@ class Protocol {
     const int trials = affordable(options_.trials, std::min(kFewestTrials, options_.trials), slowest_ms);
     Timing best = measure(trials);
     while (!best.stable && out_.repeats < options_.repeats) {
-      ++out_.repeats;
+      const int pause_ms = std::min(kLongestPause, kFirstPause << std::min(out_.repeats++, 16));
+      std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
       Timing again = measure(trials);
       if (noise(again) < noise(best)) best = std::move(again);
     }

@@ -24,7 +24,7 @@ struct TimingOptions {
   int warmup = 25, trials = 100;
   double budget_s = 2;           // of a phase (warm-up, trials) of one side; longer ones get fewer trials
   double noise_limit = 0.2;      // IQR / median; above it the trials are repeated
-  int repeats = 4;               // at most
+  int repeats = 8;               // at most, after pauses that grow: what disturbs the machine may pass
   std::uint64_t order_seed = 0;  // which side goes first in each turn
 };
 inline constexpr int kFewestTrials = 10;
