@@ -6,17 +6,16 @@
 #include <cmath>
 #include <limits>
 
+#include "bench/correctness.h"
+
 namespace passnet {
 
 namespace {
 
-void tensors_of(const RunValue& value, std::vector<TensorRef>& out) {
-  if (value.kind == RunValue::Kind::tensor) out.push_back(value.tensor);
-  for (const RunValue& item : value.items) tensors_of(item, out);
-}
 std::vector<TensorRef> tensors_of(const RunValue& value) {
   std::vector<TensorRef> out;
-  tensors_of(value, out);
+  for (const RunValue* leaf : leaves(value))
+    if (leaf->kind == RunValue::Kind::tensor) out.push_back(leaf->tensor);
   return out;
 }
 

@@ -176,6 +176,12 @@ OutputComparison compare_scalars(const RunValue& expected, const RunValue& got) 
 
 }  // namespace
 
+std::vector<const RunValue*> leaves(const RunValue& value) {
+  std::vector<const RunValue*> out;
+  flatten(value, out);
+  return out;
+}
+
 std::optional<std::size_t> law_of(Dtype dtype) {
   for (std::size_t law = 0; law < kLaws; ++law)
     if (kLawDtypes[law] == dtype) return law;
@@ -263,9 +269,7 @@ Result<OutputComparison> compare(const TensorRef& expected, const TensorRef& got
 
 Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine, double atol_scale) {
   Comparison out;
-  std::vector<const RunValue*> want, have;
-  flatten(expected, want);
-  flatten(got, have);
+  const std::vector<const RunValue*> want = leaves(expected), have = leaves(got);
   using Outcome = Comparison::Outcome;
   const auto mismatch = [&](Outcome outcome, std::string why) {
     out.outcome = outcome;

@@ -60,6 +60,8 @@ struct Comparison {
 // `atol_scale`: how many times larger than recorded the inputs were, and so may be the absolute error.
 Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine, double atol_scale = 1);
 
+// The values that a result holds, lists opened, in order.
+std::vector<const RunValue*> leaves(const RunValue& value);
 // Whether no number in it is a NaN or infinite.
 Result<bool> all_finite(const RunValue& value, Engine& engine);
 

@@ -147,10 +147,13 @@ class Evaluator::Impl {
     if (!result) stop(otherwise, std::move(result.error()));
     return std::move(*result);
   }
-  [[noreturn]] void stop(Status status, Error error) {
-    if (code_kind(error.code) == ErrorKind::environment) fail(std::move(error));  // nobody's graph is at fault
-    out_.status = error.code == Code::policy || error.code == Code::integrity ? Status::integrity : status;
-    out_.errors.push_back(std::move(error));
+  [[noreturn]] void stop(Status status, Error error) { stop(status, std::vector<Error>{std::move(error)}); }
+  // The first error decides.
+  [[noreturn]] void stop(Status status, std::vector<Error> errors) {
+    const Code code = errors[0].code;
+    if (code_kind(code) == ErrorKind::environment) fail(std::move(errors[0]));  // nobody's graph is at fault
+    out_.status = code == Code::policy || code == Code::integrity ? Status::integrity : status;
+    out_.errors.insert(out_.errors.end(), errors.begin(), errors.end());
     throw Stop{};
   }
   void give_up(Error error) {
@@ -269,15 +272,7 @@ class Evaluator::Impl {
     if (!result) {
       std::vector<Error> errors = backend.errors();
       if (errors.empty()) errors = {result.error()};
-      const Status status = backend.failed() ? Status::compile_fail : Status::runtime_fail;
-      const Error first = errors[0];
-      errors.erase(errors.begin());
-      try {
-        stop(status, first);
-      } catch (const Stop&) {
-        out_.errors.insert(out_.errors.end(), errors.begin(), errors.end());
-        throw;
-      }
+      stop(backend.failed() ? Status::compile_fail : Status::runtime_fail, std::move(errors));
     }
     return compare(cases_[0].expected, *result, engine_).take();
   }

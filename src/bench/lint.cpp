@@ -18,11 +18,6 @@ constexpr std::uint64_t kSeed = 1024;
 constexpr std::int64_t kFewElements = 4;  // of all outputs together
 constexpr int kAt = -5;
 
-void flatten(const RunValue& v, std::vector<const RunValue*>& out) {
-  if (v.kind != RunValue::Kind::list) out.push_back(&v);
-  for (const RunValue& item : v.items) flatten(item, out);
-}
-
 class Lint {
  public:
   Lint(const std::string& path, Engine& engine) : path_(path), engine_(engine) {}
@@ -32,7 +27,7 @@ class Lint {
     const Program program = lower_graph(graph_.graph).take();
     executable_ = engine_.prepare(program, graph_.graph, DeviceType::cpu).take();
     const RunValue first = call(kSeed, graph_.metas, kCallSeed);
-    flatten(first, outputs_);
+    outputs_ = leaves(first);
     non_finite(first);
     constant();
     tiny();
@@ -58,9 +53,7 @@ class Lint {
 
   // Bit for bit, NaNs too.
   bool same(const RunValue& a, const RunValue& b) {
-    std::vector<const RunValue*> x, y;
-    flatten(a, x);
-    flatten(b, y);
+    const std::vector<const RunValue*> x = leaves(a), y = leaves(b);
     if (x.size() != y.size()) return false;
     for (std::size_t i = 0; i < x.size(); ++i) {
       if (x[i]->kind != y[i]->kind || x[i]->integer != y[i]->integer || x[i]->text != y[i]->text) return false;

@@ -149,7 +149,7 @@ int bench(const Options& o, const std::string& config) {
                wanted.size());
     return kInterrupted;
   }
-  fmt::print("{}", bench_table(records));
+  fmt::print("{}", bench_table(results_of(std::move(records))));
   return kOk;
 }
 

@@ -23,20 +23,19 @@ struct Column {
   double geomean = 0;      // of the speedups that were measured
 };
 
-Column make_column(std::span<const Record> records, const std::string& candidate, const ScoreOptions& options) {
+Column make_column(const CandidateResults& results) {
   Column c;
-  c.name = candidate;
-  c.tasks = score_tasks_of(records, candidate);
-  c.card = score_card(c.tasks, options);
+  c.name = results.candidate;
+  c.tasks = results.tasks();
+  c.card = score_card(c.tasks);
+  c.statuses = results.statuses();
   double logs = 0;
   std::size_t timed = 0;
-  for (const Record& r : records) {
-    if (r.candidate != candidate) continue;
-    ++c.statuses[r.status];
-    if (!r.timed || r.speedup.value <= 0) continue;
+  for (const GraphResult& g : results.graphs) {
+    if (g.speedup.value <= 0) continue;
     ++timed;
-    logs += std::log(r.speedup.value);
-    if (r.status == Status::correct && r.speedup.high < 1) ++c.slower;
+    logs += std::log(g.speedup.value);
+    if (g.status == Status::correct && g.speedup.high < 1) ++c.slower;
   }
   c.geomean = timed > 0 ? std::exp(logs / static_cast<double>(timed)) : 0;
   return c;
@@ -91,25 +90,6 @@ std::string tasks_text(const Column& c) {
 
 }  // namespace
 
-std::vector<std::string> candidates_of(std::span<const Record> records) {
-  std::vector<std::string> out;
-  for (const Record& r : records)
-    if (std::find(out.begin(), out.end(), r.candidate) == out.end()) out.push_back(r.candidate);
-  return out;
-}
-
-std::vector<ScoreTask> score_tasks_of(std::span<const Record> records, const std::string& candidate) {
-  std::vector<ScoreTask> out;
-  std::map<std::string, std::size_t> at;
-  for (const Record& r : records) {
-    if (r.candidate != candidate) continue;
-    const auto [place, fresh] = at.try_emplace(r.task, out.size());
-    if (fresh) out.push_back({r.task, {}});
-    out[place->second].graphs.push_back(score_row(r));
-  }
-  return out;
-}
-
 std::string speedup_text(const Ratio& ratio) {
   if (ratio.within_noise())
     return fmt::format("{:.2f}x, within noise ({:.2f} to {:.2f})", ratio.value, ratio.low, ratio.high);
@@ -126,9 +106,9 @@ std::string record_text(const Record& r) {
   return line;
 }
 
-std::string bench_table(std::span<const Record> records, const ScoreOptions& options) {
+std::string bench_table(const Results& results) {
   std::vector<Column> columns;
-  for (const std::string& name : candidates_of(records)) columns.push_back(make_column(records, name, options));
+  for (const CandidateResults& r : results.candidates) columns.push_back(make_column(r));
   Table table;
   const auto row = [&](std::string head, const std::function<std::string(const Column&)>& cell) {
     std::vector<std::string> cells;

@@ -1,12 +1,10 @@
 // Tables of records, for people.
 #pragma once
 
-#include <span>
 #include <string>
-#include <vector>
 
 #include "bench/record.h"
-#include "bench/score.h"
+#include "bench/results.h"
 
 namespace passnet::cli {
 
@@ -16,10 +14,6 @@ std::string speedup_text(const Ratio& ratio);
 
 // A column a candidate: AS, ES(t), fast_p, share right, share slower than eager, failures by status, best and worst
 // tasks.
-std::string bench_table(std::span<const Record> records, const ScoreOptions& options = {});
-
-// Records of one candidate, gathered by task in their order.
-std::vector<ScoreTask> score_tasks_of(std::span<const Record> records, const std::string& candidate);
-std::vector<std::string> candidates_of(std::span<const Record> records);
+std::string bench_table(const Results& results);
 
 }  // namespace passnet::cli

@@ -61,7 +61,7 @@ int eval(const Options& o) {
   std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) { return a.graph < b.graph; });
   for (const Record& r : records) log += log_text(r);
   log += fmt::format("Has Any pass matched? [{}]\n", matched ? "True" : "False");
-  const ScoreCard card = score_card(score_tasks_of(records, candidate.name));
+  const ScoreCard card = score_card(results_of(records).candidates.at(0).tasks());
   const nlohmann::ordered_json score = {{"id", tasks[0].name}, {"score", *card.score.as}};
   if (o.write) {
     file_write(o.out + "/eval.log", log).take();
