@@ -170,6 +170,7 @@ TEST(Guard, Endings) {
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, std::string(e.name) == "throw" ? Code::internal : Code::io) << e.name;
     EXPECT_EQ(w->channel().last_stage(), "about to " + std::string(e.name));
+    EXPECT_TRUE(ends(w->pid()));  // what a job throws is sent while it still runs
     for (int again = 0; again < 2; ++again) {
       const Death d = w->kill();
       EXPECT_EQ(d.text, e.text);
