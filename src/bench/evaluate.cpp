@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstring>
 
+#include "base/hash.h"
 #include "bench/audit.h"
 #include "bench/draws.h"
 #include "bench/peer.h"
@@ -108,11 +108,14 @@ class Evaluator::Impl {
   }
 
  private:
-  // A set of inputs with what eager makes of it.
+  // A set of inputs with what eager makes of it. No candidate ever sees these tensors. Fresh memory costs more than
+  // most graphs' work, so eager computes on the inputs themselves, unless it may change them.
   struct Case {
     Draw draw{};
     std::vector<TensorRef> inputs, eager_inputs;
+    std::vector<bool> changed;  // by eager
     RunValue expected;
+    bool changes() const { return std::find(changed.begin(), changed.end(), true) != changed.end(); }
   };
 
   void stage(std::string_view name) {
@@ -175,13 +178,23 @@ class Evaluator::Impl {
     return local_subject(engine_, std::move(executable), std::move(keep));
   }
 
+  std::vector<TensorRef> replay(const Draw& draw) {
+    return need(engine_.replay(graph_, draw.seed, options_.device, draw.recorded ? Normals::torch : Normals::quick),
+                Status::eager_fail);
+  }
+
   Case draw(const Draw& draw) {
     Case c;
     c.draw = draw;
     graph_.metas = draw.recorded ? recorded_metas_ : spread_metas(recorded_metas_, draw.spread);
-    c.inputs = need(engine_.replay(graph_, draw.seed, options_.device), Status::eager_fail);
-    c.eager_inputs = copies(c.inputs, engine_);  // private: nothing that a candidate does reaches what eager sees
+    const bool may_change = cases_.empty() || cases_[0].changes();
+    c.inputs = replay(draw);
+    c.eager_inputs = may_change ? copies(c.inputs, engine_) : c.inputs;
+    std::vector<std::uint64_t> before;
+    for (const TensorRef& t : c.inputs) before.push_back(content_hash(t));
     c.expected = need(reference_->run(c.eager_inputs), Status::eager_fail);
+    for (std::size_t i = 0; i < c.inputs.size(); ++i) c.changed.push_back(content_hash(c.eager_inputs[i]) != before[i]);
+    if (c.changes() && !may_change) c.inputs = replay(draw);
     return c;
   }
 
@@ -267,8 +280,7 @@ class Evaluator::Impl {
   Comparison checked_run(CheckedBackend& backend) {
     std::vector<std::unique_ptr<WrapperStep>> steps;
     const auto subject = with_kernels(backend, steps);
-    auto inputs = copies(cases_[0].inputs, engine_);
-    auto result = subject->run(inputs);
+    auto result = subject->run(given(cases_[0]));
     if (!result) {
       std::vector<Error> errors = backend.errors();
       if (errors.empty()) errors = {result.error()};
@@ -279,14 +291,20 @@ class Evaluator::Impl {
 
   // --- correctness
 
+  // A candidate's own copies of a case's inputs, in the same memory each time.
+  std::vector<TensorRef>& given(const Case& c) {
+    if (given_.empty() || c.changes()) return given_ = copies(c.inputs, engine_);  // its shapes may be changed, too
+    for (std::size_t i = 0; i < given_.size(); ++i) engine_.copy(given_[i], c.inputs[i]).take();
+    return given_;
+  }
+
   void check(const Case& c) {
-    std::vector<TensorRef> got_inputs = copies(c.inputs, engine_);
-    auto result = subject_->run(got_inputs);
+    auto result = subject_->run(given(c));
     const bool build_failed = wrappers_ != nullptr && wrappers_->backend.failed();
     if (wrappers_ != nullptr && c.draw.recorded)
       for (const auto& r : wrappers_->backend.reports()) out_.kernels.push_back(*r);
     const RunValue got = need(std::move(result), build_failed ? Status::compile_fail : Status::runtime_fail);
-    absorb(compare_case(c, got, got_inputs));
+    absorb(compare_case(c, got, given_));
     for (const Comparison& variant : of_variants_) absorb(variant);
     of_variants_.clear();
     if (c.draw.recorded) note_precision(c, got);
@@ -353,23 +371,31 @@ class Evaluator::Impl {
     return comparison;
   }
 
+  static std::string_view bytes(const TensorRef& flat) {
+    return {static_cast<const char*>(flat.data),
+            static_cast<std::size_t>(describe(flat).element_count()) * dtype_row(flat.dtype).size};
+  }
+  std::uint64_t content_hash(const TensorRef& t) {
+    const TensorRef flat = engine_.contiguous_on_cpu(t).take();
+    const std::string_view sizes(reinterpret_cast<const char*>(flat.sizes.data()),
+                                 flat.sizes.size() * sizeof(std::int64_t));
+    return hash64(bytes(flat), hash64(sizes));
+  }
   bool equal_bytes(const TensorRef& a, const TensorRef& b) {
     const TensorRef x = engine_.contiguous_on_cpu(a).take(), y = engine_.contiguous_on_cpu(b).take();
-    const std::size_t bytes = static_cast<std::size_t>(describe(x).element_count()) * dtype_row(x.dtype).size;
-    return bytes == 0 || std::memcmp(x.data, y.data, bytes) == 0;
+    return bytes(x) == bytes(y);
   }
 
   // What eager changes of its inputs must be changed alike, and nothing else.
   void compare_inputs(const Case& c, const std::vector<TensorRef>& got, Comparison& comparison) {
     for (std::size_t i = 0; i < got.size(); ++i) {
-      const bool changes = !equal_bytes(c.inputs[i], c.eager_inputs[i]);
       const std::string& name = graph_.graph.nodes[i].name;
-      if (!changes && !equal_bytes(c.inputs[i], got[i]))
+      if (!c.changed[i] && !equal_bytes(c.inputs[i], got[i]))
         stop(Status::integrity, {Code::integrity,
                                  {path_, 0, 0, {}},
                                  fmt::format("input '{}' was changed, and eager leaves it alone", name),
                                  {"write to a new tensor: torch.empty_like(x)"}});
-      if (!changes) continue;
+      if (!c.changed[i]) continue;
       if (std::find(changing_.begin(), changing_.end(), i) == changing_.end()) changing_.push_back(i);
       OutputComparison o = compare(c.eager_inputs[i], got[i], engine_, c.draw.spread).take();
       o.name = fmt::format("input '{}'", name);
@@ -391,7 +417,7 @@ class Evaluator::Impl {
   void time_both() {
     // Once more on the threads that are timed: sums over more threads have other last bits.
     for (Case& c : cases_) {
-      c.eager_inputs = copies(c.inputs, engine_);
+      if (c.changes()) c.eager_inputs = copies(c.inputs, engine_);
       c.expected = reference_->run(c.eager_inputs).take();
     }
     subject_->set_threads(engine_.threads());
@@ -457,7 +483,8 @@ class Evaluator::Impl {
   std::shared_ptr<Wrappers> wrappers_;
   std::unique_ptr<Subject> reference_, subject_, baseline_;
   std::vector<std::size_t> changing_;  // inputs that eager changes
-  std::vector<Case> cases_;            // the recorded one, and one more for the timed calls
+  std::vector<TensorRef> given_;
+  std::vector<Case> cases_;  // the recorded one, and one more for the timed calls
 };
 
 Evaluator::Evaluator(std::string graph, const Candidate& candidate, std::string passes, Engine& engine,

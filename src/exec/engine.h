@@ -39,6 +39,10 @@ class Executable {
   virtual Result<RunValue> run(std::span<const TensorRef> inputs) = 0;
 };
 
+// Where normal numbers come from: torch's generator, as the format says, or a quicker one for inputs that nobody
+// recorded.
+enum class Normals : std::uint8_t { torch, quick };
+
 class Engine {
  public:
   // Does the items begin..end-1 of some work. Must not throw.
@@ -58,7 +62,8 @@ class Engine {
   virtual Result<std::unique_ptr<Executable>> prepare(const Program& program, const Graph& graph, DeviceType device,
                                                       std::span<ExternalStep* const> externals = {}) = 0;
   // The graph's inputs from its metas: one draw each from the CPU generator, which is seeded first.
-  virtual Result<std::vector<TensorRef>> replay(const GraphFolder& folder, std::uint64_t seed, DeviceType device) = 0;
+  virtual Result<std::vector<TensorRef>> replay(const GraphFolder& folder, std::uint64_t seed, DeviceType device,
+                                                Normals normals = Normals::torch) = 0;
   // A copy on the CPU with contiguous rows; the same tensor where it is one already.
   virtual Result<TensorRef> contiguous_on_cpu(const TensorRef& tensor) = 0;
 

@@ -3,6 +3,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/as_strided.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/nan_to_num.h>
@@ -37,9 +38,28 @@ std::int64_t integer_bound(const std::optional<MetaNumber>& bound) {
   return static_cast<std::int64_t>(bound->real);
 }
 
+// Nearly normal numbers (four uniform ones added), from a counter: a tenth of the time of torch's.
+at::Tensor quick_normals(const std::vector<std::int64_t>& shape, std::uint64_t& counter) {
+  at::Tensor out = at::empty(shape, at::kFloat);
+  float* to = out.data_ptr<float>();
+  const std::int64_t n = out.numel();
+  const std::uint64_t begin = counter;
+  counter += static_cast<std::uint64_t>(n);
+  constexpr float kScale = 0x1p-16F * 1.7320508F;  // the sum of four has the variance 1/3
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::uint64_t z = (begin + static_cast<std::uint64_t>(i)) * 0x9e3779b97f4a7c15U;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+    z ^= z >> 31;
+    const auto sum = static_cast<std::int32_t>((z & 0xffff) + (z >> 16 & 0xffff) + (z >> 32 & 0xffff) + (z >> 48));
+    to[i] = static_cast<float>(sum - 2 * 0xffff) * kScale;
+  }
+  return out;
+}
+
 // The format's definition of an input (docs/graphs.md): drawn in float32, rounded to the dtype, then scaled in the
 // dtype.
-at::Tensor draw(const TensorMeta& meta) {
+at::Tensor draw(const TensorMeta& meta, Normals normals, std::uint64_t& counter) {
   const at::ScalarType type = to_scalar_type(meta.dtype);
   if (meta.data) return literal_tensor(meta, type);
   if (meta.dtype == Dtype::boolean) return at::randn(meta.shape).gt(0.5);
@@ -50,11 +70,16 @@ at::Tensor draw(const TensorMeta& meta) {
     return at::randint(low, high + 1, meta.shape, at::TensorOptions().dtype(type));
   }
   const double mean = meta.mean.value_or(0.0), std = meta.std.value_or(0.1);
-  at::Tensor x = std == 0 ? at::full(meta.shape, mean, at::TensorOptions().dtype(type))
-                          : at::randn(meta.shape).to(type).mul(std).mul(0.2).add(mean);
-  if (meta.min_val) x = x.clamp(meta.min_val->real, std::nullopt);
-  if (meta.max_val) x = x.clamp(std::nullopt, meta.max_val->real);
-  return at::nan_to_num(x, 0.0).clamp(-100.0, 100.0);
+  at::Tensor x;
+  if (std == 0) {
+    x = at::full(meta.shape, mean, at::TensorOptions().dtype(type));
+  } else {
+    x = normals == Normals::torch ? at::randn(meta.shape) : quick_normals(meta.shape, counter);
+    x = x.to(type).mul_(std).mul_(0.2).add_(mean);
+  }
+  if (meta.min_val) x.clamp_(meta.min_val->real, std::nullopt);
+  if (meta.max_val) x.clamp_(std::nullopt, meta.max_val->real);
+  return at::nan_to_num_(x, 0.0).clamp_(-100.0, 100.0);
 }
 
 class AtenEngine final : public Engine {
@@ -82,16 +107,17 @@ class AtenEngine final : public Engine {
     return make_executable(program, graph, device, externals);
   }
 
-  Result<std::vector<TensorRef>> replay(const GraphFolder& folder, std::uint64_t seed_value,
-                                        DeviceType device) override {
+  Result<std::vector<TensorRef>> replay(const GraphFolder& folder, std::uint64_t seed_value, DeviceType device,
+                                        Normals normals) override {
     const TensorMeta* current = nullptr;
     cuda_used_ |= device == DeviceType::cuda;
     try {
       seed(seed_value);
+      std::uint64_t counter = seed_value << 40;
       std::vector<TensorRef> out;
       for (const std::int32_t index : folder.inputs) {
         current = &folder.metas[static_cast<std::size_t>(index)];
-        out.push_back(to_ref(draw(*current).to(to_device(device))));
+        out.push_back(to_ref(draw(*current, normals, counter).to(to_device(device))));
       }
       return out;
     } catch (const c10::Error& error) {
