@@ -75,7 +75,8 @@ at::Tensor draw(const TensorMeta& meta, Normals normals, std::uint64_t& counter)
     x = at::full(meta.shape, mean, at::TensorOptions().dtype(type));
   } else {
     x = normals == Normals::torch ? at::randn(meta.shape) : quick_normals(meta.shape, counter);
-    x = x.to(type).mul_(std).mul_(0.2).add_(mean);
+    // mul_ of a number rounds that to the dtype first, unlike mul; of a tensor it does not.
+    x = x.to(type).mul_(wrapped_number(std)).mul_(wrapped_number(0.2)).add_(mean);
   }
   if (meta.min_val) x.clamp_(meta.min_val->real, std::nullopt);
   if (meta.max_val) x.clamp_(std::nullopt, meta.max_val->real);
