@@ -249,6 +249,7 @@ class Evaluator::Impl {
     std::vector<ExternalStep*> externals;
     for (const Pass* pass : applied_.wrappers) {
       steps.push_back(std::make_unique<WrapperStep>(*pass, engine_, backend));
+      steps.back()->poison(true);
       externals.push_back(steps.back().get());
     }
     return local(rewritten_, externals, std::move(keep), Status::compile_fail);
@@ -420,6 +421,8 @@ class Evaluator::Impl {
       if (c.changes()) c.eager_inputs = copies(c.inputs, engine_);
       c.expected = reference_->run(c.eager_inputs).take();
     }
+    if (wrappers_ != nullptr)
+      for (const auto& step : wrappers_->steps) step->poison(false);
     subject_->set_threads(engine_.threads());
     Subject& base = baseline_ != nullptr ? *baseline_ : *reference_;
     base.set_threads(engine_.threads());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cmath>
 
 #include "base/text.h"
 
@@ -10,6 +11,7 @@ namespace passnet {
 
 namespace {
 
+constexpr double kPoison = 0x5a;         // in integers that nobody has written
 constexpr std::size_t kPlanLimit = 256;  // plans kept per wrapper; a graph needs one per call of it
 constexpr std::int64_t kKeptLimit = std::int64_t{256} << 20;  // bytes of temporaries kept between the calls of a plan
 
@@ -196,7 +198,10 @@ void WrapperStep::make_buffer(Recorded& r, std::size_t id, std::span<const RunVa
         r.tensors[id] = engine_.allocate(b.desc).take();
         r.addresses[id] = r.tensors[id].data;
       }
-      if (b.fill == Fill::value) engine_.fill(r.tensors[id], b.fill_value).take();
+      if (b.fill == Fill::value)
+        engine_.fill(r.tensors[id], b.fill_value).take();
+      else if (poison_)
+        engine_.fill(r.tensors[id], dtype_row(b.desc.dtype).floating ? std::nan("") : kPoison).take();
       if (b.kind == BufferKind::copy) engine_.copy(r.tensors[id], r.tensors[static_cast<std::size_t>(b.base)]).take();
       break;
     case BufferKind::view: {

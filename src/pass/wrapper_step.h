@@ -13,6 +13,8 @@ class WrapperStep final : public ExternalStep {
   WrapperStep(const Pass& pass, Engine& engine, KernelBackend& backend)
       : pass_(pass), engine_(engine), backend_(backend) {}
   Result<RunValue> run(std::span<const RunValue> arguments) override;
+  // Memory that nobody has written holds NaN (or a strange integer), not what was there before: an old answer, say.
+  void poison(bool on) { poison_ = on; }
 
   struct Recorded {
     std::string arguments;  // what the plan was recorded for, as text
@@ -39,6 +41,7 @@ class WrapperStep final : public ExternalStep {
   KernelBackend& backend_;
   std::vector<std::unique_ptr<Recorded>> plans_;
   std::size_t last_ = 0;  // the plan that was run last
+  bool poison_ = false;
 };
 
 }  // namespace passnet
