@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The bench under faults: killed at random, a limit on file sizes, a torn record, a broken cache, two at once.
+"""The bench under faults: killed at random, its workers killed at random, candidates that hang or take all memory, a limit on
+file sizes, a torn record, a broken cache, two at once.
 
-    bench_faults.py BINARY SAMPLES_DIR [--kills N]
+    bench_faults.py BINARY SAMPLES_DIR [--kills N] [--worker-kills N] [--hangs N]
 
 After each, the same command goes on, nothing that was finished is lost or done twice, and the statuses are those of an
 undisturbed run.
@@ -59,17 +60,97 @@ class Bench:
         return found
 
 
-def children_of(session):
-    found = []
+def processes():
+    """(pid, name, parent, group, session) of all that live and are ours."""
     for path in glob.glob("/proc/[0-9]*/stat"):
         try:
             text = open(path).read()
         except OSError:
             continue
         name, rest = text[text.index("(") + 1 : text.rindex(")")], text[text.rindex(")") + 2 :].split()
-        if name.startswith("passnet") and rest[0] != "Z" and session in (int(rest[2]), int(rest[3])):
-            found.append(int(text.split()[0]))
+        if name.startswith("passnet") and rest[0] != "Z":
+            yield int(text.split()[0]), name, int(rest[1]), int(rest[2]), int(rest[3])
+
+
+def children_of(session):
+    return [pid for pid, _, _, *of in processes() if session in of]
+
+
+def workers_of(bench):
+    """A worker has a session of its own; its parent is the bench's template."""
+    all_ = list(processes())
+    templates = {pid for pid, _, parent, *_ in all_ if parent == bench}
+    return [pid for pid, name, parent, *_ in all_ if name == "passnet-worker" and parent in templates]
+
+
+def started_in(folder):
+    """Whatever session and parent they have: processes with this folder in their environment."""
+    found = []
+    for pid, *_ in processes():
+        try:
+            found += [pid] * (folder.encode() in open(f"/proc/{pid}/environ", "rb").read())
+        except OSError:
+            pass
     return found
+
+
+def worker_faults(opt, top, cache):
+    """Workers killed by others do not count, candidates that hang or take all memory do: the same statuses every time."""
+    exploits = os.path.join(os.path.dirname(os.path.abspath(__file__)), "exploits")
+    tasks = max(opt.hangs, 10)
+    names = [f"task{i:02}" for i in range(tasks)]
+    for name in names:
+        os.makedirs(f"{top}/tasks/{name}")
+        os.symlink(f"{exploits}/graphs/gate", f"{top}/tasks/{name}/gate")
+        with open(f"{top}/tasks/{name}/graph_list.txt", "w") as file:
+            file.write(f"{name}/gate\n")
+    with open(f"{top}/tasks/list.txt", "w") as file:
+        file.write("".join(name + "\n" for name in names))
+    candidates = ["none", "eager", f"right={exploits}/passes/control_right_gate.py", f"wrong={exploits}/passes/control_wrong_gate.py"]
+    if opt.hangs > 0:
+        candidates += [f"hang={exploits}/passes/hang_on_data.py", f"bomb={exploits}/passes/memory_bomb.py"]
+
+    def bench(folder):
+        out = object.__new__(Bench)
+        os.makedirs(folder + ".tmp")
+        out.folder, out.env = folder, dict(os.environ, PASSNET_CACHE=cache, TMPDIR=folder + ".tmp")
+        out.command = [opt.binary, "bench", "--list", f"{top}/tasks/list.txt", "--root", f"{top}/tasks", "--candidates", ",".join(candidates),
+                       "--warmup", "2", "--trials", "4", "--noise-limit", "1000", "--repeats", "0", "--threads", "1",
+                       "--timeout", "2" if opt.hangs else "60", "--out", folder]
+        return out
+
+    calm = bench(top + "/workers-calm")
+    code, _, err = calm.run()
+    expected = calm.statuses()
+    check("workers: an undisturbed run", code == 0 and len(expected) == tasks * len(candidates), err)
+    if opt.hangs:
+        check("workers: hangs and bombs are found", sorted({(k[2], s) for k, s in expected.items() if k[2] in ("hang", "bomb")}) ==
+              [("bomb", "runtime_fail"), ("hang", "timeout")], expected)
+    kills = rounds = 0
+    while kills < opt.worker_kills and rounds < 50:
+        rounds += 1
+        disturbed = bench(f"{top}/workers-{rounds}")
+        process = disturbed.start()
+        while process.poll() is None:
+            time.sleep(random.uniform(0, 5 if opt.hangs else 0.2))
+            workers = workers_of(process.pid)
+            if workers and kills < opt.worker_kills:
+                try:
+                    os.kill(random.choice(workers), signal.SIGKILL)
+                    kills += 1
+                except ProcessLookupError:
+                    pass
+        _, err = process.communicate()
+        check("workers: killed at random, the bench ends", process.returncode == 0, (process.returncode, err))
+        found = disturbed.statuses()
+        check("workers: the statuses are the same", found == expected, [(k, found.get(k), s) for k, s in expected.items() if found.get(k) != s])
+        deadline = time.time() + 10
+        while started_in(disturbed.folder) and time.time() < deadline:
+            time.sleep(0.02)
+        check("workers: no process is left", not started_in(disturbed.folder), started_in(disturbed.folder))
+        check("workers: no file is left", not os.listdir(disturbed.folder + ".tmp"), os.listdir(disturbed.folder + ".tmp"))
+    check("workers: so many could be killed", kills == opt.worker_kills, kills)
+    print(f"{kills} workers killed in {rounds} benches of {len(expected)} evaluations")
 
 
 def main():
@@ -77,6 +158,8 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("samples")
     parser.add_argument("--kills", type=int, default=100 if os.environ.get("PASSNET_ALL") else 8)
+    parser.add_argument("--worker-kills", type=int, default=200 if os.environ.get("PASSNET_ALL") else 12)
+    parser.add_argument("--hangs", type=int, default=50 if os.environ.get("PASSNET_ALL") else 0, help="and as many memory bombs")
     parser.add_argument("--seed", type=int, default=1)
     opt = parser.parse_args()
     random.seed(opt.seed)
@@ -155,6 +238,8 @@ def main():
         check("a second bench is refused with the first one's pid", code == 3 and str(first.pid) in err, (code, err))
         first.communicate(timeout=600)
         check("the first one ends", first.returncode == 0 and bench.statuses() == expected)
+
+        worker_faults(opt, top, cache)
 
         # a folder that cannot be written
         bench = Bench(opt, "/proc/passnet-run", cache)

@@ -15,6 +15,9 @@ namespace passnet {
 
 namespace {
 
+// Whoever kills workers at random does not decide about candidates.
+constexpr int kAttemptsAgain = 10;
+
 class Runner {
  public:
   Runner(const std::vector<Job>& jobs, guard::Template& workers, const std::atomic<bool>& stop,
@@ -46,7 +49,7 @@ class Runner {
     }
   }
 
-  void one(const Job& job) {
+  std::unique_ptr<JobRun> attempt(const Job& job) {
     const auto give_up = [this] { return cancelled(); };
     turn_.begin_verify();
     std::unique_ptr<JobRun> run;
@@ -68,6 +71,12 @@ class Runner {
       }
       turn_.end_time();
     }
+    return run;
+  }
+
+  void one(const Job& job) {
+    std::unique_ptr<JobRun> run = attempt(job);
+    for (int again = 0; run->killed_by_others() && again < kAttemptsAgain && !cancelled(); ++again) run = attempt(job);
     if (run->cancelled() || cancelled()) return;
     Record record = run->record();
     record.task = job.task;

@@ -203,6 +203,7 @@ bool JobRun::receive(std::string_view stage, const Cancelled& cancelled) {
     if (message.error().code != Code::limit) {
       const guard::Death death = worker_->kill();
       if (death.environment) fail({Code::environment, {}, death.text, {}});
+      killed_by_others_ = death.signal == SIGKILL && !death.by_us;
       // What the sandbox ends, and what comes over the channel without being ours, is no accident.
       const bool attack = death.signal == SIGSYS || message.error().code == Code::integrity;
       died(stage, attack ? Status::integrity : Status::crash,

@@ -42,6 +42,8 @@ class JobRun {
   void time(const Cancelled& cancelled);
   const Record& record() const { return record_; }
   bool cancelled() const { return gave_up_; }
+  // By SIGKILL from outside, or by the system for want of memory: no word on the candidate.
+  bool killed_by_others() const { return killed_by_others_; }
 
  private:
   bool receive(std::string_view stage, const Cancelled& cancelled);
@@ -50,7 +52,7 @@ class JobRun {
   const Job& job_;
   std::unique_ptr<guard::Worker> worker_;
   Record record_;
-  bool worth_timing_ = false, gave_up_ = false;
+  bool worth_timing_ = false, gave_up_ = false, killed_by_others_ = false;
   double seconds_ = 0;
 };
 
