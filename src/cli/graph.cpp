@@ -1,6 +1,7 @@
-// passnet graph show|check|hash|run: everything that is done to a graph before passes come in.
+// passnet graph show|check|hash|run|profile: everything that is done to a graph before passes come in.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -25,11 +26,14 @@ struct Options {
   std::string device = "cpu";
   std::uint64_t seed = 1024;
   int threads = 0;
+  int runs = 25;
   bool json = false;
   bool source = false;
   bool quiet = false;
   bool round_trip = false;
 };
+
+constexpr int kProfileWarmUps = 3;
 
 // Runs `work` on every graph; an error is printed and counted, and never ends the run.
 template <class Work>
@@ -113,8 +117,7 @@ int hash(const Options& o) {
   });
 }
 
-int run(const Options& o) {
-  const DeviceType device = device_from_name(o.device).take();
+Engine& engine_for(const Options& o, DeviceType device) {
   Engine& engine = *engine_load().take();
   if (device == DeviceType::cuda && !engine.has_cuda())
     fail({Code::environment,
@@ -122,6 +125,12 @@ int run(const Options& o) {
           "no CUDA device here",
           {"run with --device cpu; 'passnet doctor' says what is missing"}});
   engine.set_threads(o.threads > 0 ? o.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  return engine;
+}
+
+int run(const Options& o) {
+  const DeviceType device = device_from_name(o.device).take();
+  Engine& engine = engine_for(o, device);
   RunTable table;
   const int code = for_each_graph(o, "ran", [&](const std::string& path) {
     const auto begin = std::chrono::steady_clock::now();
@@ -140,6 +149,53 @@ int run(const Options& o) {
   });
   if (!o.json) table.print();
   return code;
+}
+
+// Where an eager run's time goes, node by node: the median of several runs.
+int profile(const Options& o) {
+  Engine& engine = engine_for(o, DeviceType::cpu);
+  return for_each_graph(o, "profiled", [&](const std::string& path) {
+    const GraphFolder folder = read_graph_folder(path).take();
+    const Program program = lower_graph(folder.graph).take();
+    const std::unique_ptr<Executable> executable = engine.prepare(program, folder.graph, DeviceType::cpu).take();
+    const std::vector<Node>& nodes = folder.graph.nodes;
+    std::vector<std::vector<double>> times(nodes.size());
+    for (int i = 0; i < o.runs + kProfileWarmUps; ++i) {
+      // In-place operators change the inputs; every run has the same.
+      const std::vector<TensorRef> inputs = engine.replay(folder, o.seed, DeviceType::cpu, Normals::quick).take();
+      engine.seed(kCallSeed);
+      std::vector<double> seconds;
+      executable->watch(&seconds);
+      executable->run(inputs).take();
+      for (std::size_t n = 0; n < nodes.size() && i >= kProfileWarmUps; ++n) times[n].push_back(seconds[n] * 1e3);
+    }
+    double total = 0;
+    std::vector<double> ms;
+    for (std::vector<double>& t : times) {
+      std::nth_element(t.begin(), t.begin() + static_cast<std::ptrdiff_t>(t.size() / 2), t.end());
+      ms.push_back(t[t.size() / 2]);
+      total += ms.back();
+    }
+    const auto is_call = [&](std::size_t n) {
+      return nodes[n].kind != NodeKind::placeholder && nodes[n].kind != NodeKind::output;
+    };
+    if (o.json) {
+      std::string list;
+      for (std::size_t n = 0; n < nodes.size(); ++n)
+        if (is_call(n))
+          list +=
+              fmt::format("{}{{\"name\": {}, \"target\": {}, \"line\": {}, \"ms\": {:.6g}}}", list.empty() ? "" : ", ",
+                          json_string(nodes[n].name), json_string(nodes[n].target), nodes[n].line, ms[n]);
+      fmt::print("{{\"graph\": {}, \"ms\": {:.6g}, \"nodes\": [{}]}}\n", json_string(path), total, list);
+    } else {
+      fmt::print("{}: {:.4f} ms on {} threads, median of {} runs\n", path, total, engine.threads(), o.runs);
+      for (std::size_t n = 0; n < nodes.size(); ++n)
+        if (is_call(n))
+          fmt::print("  {:>5.1f} %  {:>9.4f} ms  line {:<4} {} = {}\n", total > 0 ? 100 * ms[n] / total : 0.0, ms[n],
+                     nodes[n].line, nodes[n].name, nodes[n].target);
+    }
+    std::fflush(stdout);
+  });
 }
 
 }  // namespace
@@ -173,6 +229,12 @@ void add_graph(CLI::App& app, Outcome& outcome) {
   r->add_option("--device", options->device, "cpu or cuda; device literals in the graph mean this one")
       ->capture_default_str();
   r->add_option("--threads", options->threads, "Threads of ATen; default: all cores");
+  CLI::App* p = add("profile", "Say where an eager run's time goes, node by node", profile);
+  p->add_flag("--json", options->json, "One JSON object a line: the graph's ms, and each node's");
+  p->add_option("--runs", options->runs, "Timed runs; the median counts")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  p->add_option("--threads", options->threads, "Threads of ATen; default: all cores");
 }
 
 }  // namespace passnet::cli

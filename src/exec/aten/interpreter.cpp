@@ -4,6 +4,8 @@
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "base/file.h"
 #include "exec/aten/frame.h"
 #include "exec/aten/interpreter.h"
@@ -77,7 +79,10 @@ class AtenExecutable final : public Executable {
       const c10::InferenceMode inference(true);
       frame_.registers.assign(program_.types.size(), {});
       for (std::size_t i = 0; i < inputs.size(); ++i) frame_.registers[i] = from_ref(inputs[i]);
-      execute(code_);
+      if (seconds_ != nullptr)
+        execute_watched();
+      else
+        execute(code_);
       RunValue out = describe(program_.result);
       frame_.registers.clear();
       return out;
@@ -91,6 +96,11 @@ class AtenExecutable final : public Executable {
     } catch (const std::exception& error) {
       return failure(error.what());
     }
+  }
+
+  void watch(std::vector<double>* seconds) override {
+    seconds_ = seconds;
+    if (seconds_ != nullptr) seconds_->resize(places_.size(), 0);
   }
 
  private:
@@ -202,18 +212,29 @@ class AtenExecutable final : public Executable {
   }
 
   void execute(std::vector<Instruction>& code) {
-    for (Instruction& in : code) {
-      node_ = in.node;
-      switch (in.kind) {
-        case StepKind::aten: call(in); break;
-        case StepKind::builtin:
-          frame_.registers[static_cast<std::size_t>(in.results[0])] = in.builtin(frame_, in.values);
-          break;
-        case StepKind::branch: branch(in); break;
-        case StepKind::external: call_external(in); break;
-      }
-      for (const Register r : in.dead) frame_.registers[static_cast<std::size_t>(r)] = {};
+    for (Instruction& in : code) execute(in);
+  }
+  void execute_watched() {
+    using Clock = std::chrono::steady_clock;
+    auto begin = Clock::now();
+    for (Instruction& in : code_) {
+      execute(in);
+      const auto end = Clock::now();
+      (*seconds_)[static_cast<std::size_t>(in.node)] += std::chrono::duration<double>(end - begin).count();
+      begin = end;
     }
+  }
+  void execute(Instruction& in) {
+    node_ = in.node;
+    switch (in.kind) {
+      case StepKind::aten: call(in); break;
+      case StepKind::builtin:
+        frame_.registers[static_cast<std::size_t>(in.results[0])] = in.builtin(frame_, in.values);
+        break;
+      case StepKind::branch: branch(in); break;
+      case StepKind::external: call_external(in); break;
+    }
+    for (const Register r : in.dead) frame_.registers[static_cast<std::size_t>(r)] = {};
   }
 
   void call(const Instruction& in) {
@@ -277,6 +298,7 @@ class AtenExecutable final : public Executable {
   Frame frame_;
   std::vector<c10::IValue> stack_;
   NodeId node_ = 0;
+  std::vector<double>* seconds_ = nullptr;
 };
 
 }  // namespace
