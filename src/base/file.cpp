@@ -75,6 +75,13 @@ Result<std::monostate> file_write(const std::string& path, std::string_view byte
   return std::monostate{};
 }
 
+Result<std::monostate> folder_make(const std::string& path) {
+  std::error_code code;
+  std::filesystem::create_directories(path, code);
+  if (code) return io_error(path, fmt::format("cannot make the folder: {}", code.message()));
+  return std::monostate{};
+}
+
 Result<std::vector<std::string>> file_read_list(const std::string& path) {
   auto text = file_read(path);
   if (!text) return std::move(text.error());

@@ -1,0 +1,15 @@
+// passnet data's own subcommands, one a file.
+#pragma once
+
+#include "cli/command.h"
+#include "data/farm.h"
+
+namespace passnet::cli {
+
+void add_data_cut(CLI::App& data, Outcome& outcome);
+void add_data_lint(CLI::App& data, Outcome& outcome);
+
+// --jobs and --timeout of what runs graphs.
+void add_farm_options(CLI::App& command, data::FarmOptions& options);
+
+}  // namespace passnet::cli
