@@ -7,7 +7,11 @@
 namespace passnet::cli {
 
 void add_data_cut(CLI::App& data, Outcome& outcome);
+void add_data_dedupe(CLI::App& data, Outcome& outcome);
+void add_data_group(CLI::App& data, Outcome& outcome);
 void add_data_lint(CLI::App& data, Outcome& outcome);
+void add_data_pack(CLI::App& data, Outcome& outcome);  // and unpack
+void add_data_split(CLI::App& data, Outcome& outcome);
 
 // --jobs and --timeout of what runs graphs.
 void add_farm_options(CLI::App& command, data::FarmOptions& options);

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/pack.h"
 #include "base/text.h"
 
 namespace passnet::cli {
@@ -13,7 +14,7 @@ namespace passnet::cli {
 void GraphSelection::add_options(CLI::App& command) {
   command
       .add_option("graphs", paths,
-                  "Graph folders (model.py, weight_meta.py), task folders with a graph_list.txt, or folders of graphs")
+                  "Graph folders (model.py, weight_meta.py), task folders with a graph_list.txt, or folders and packs of graphs")
       ->type_name("FOLDER");
   command.add_option("--list", lists, "File with a graph folder a line, or uid<TAB>folder")->type_name("FILE");
   command
@@ -55,7 +56,7 @@ void add_list(const std::string& list, const std::string& root, std::vector<std:
 
 // Every graph folder below, sorted. What cannot be entered is passed over.
 std::vector<std::string> graphs_below(const std::string& folder) {
-  std::vector<std::string> out;
+  std::vector<std::string> out = pack_folders(folder).take();
   std::error_code code;
   for (std::filesystem::recursive_directory_iterator at(folder, code), end; !code && at != end; at.increment(code))
     if (at->path().filename() == "model.py") out.push_back(at->path().parent_path().string());
