@@ -17,6 +17,7 @@ void add_data(CLI::App& app, Outcome& outcome) {
       "From models to a data set: cut (by sole, typical, fusible), generalise dims, generalise dtype, dedupe, group,\n"
       "split; pack at any point. docs/dataset.md follows a corpus through them.");
   add_data_cut(*data, outcome);
+  add_data_generalise(*data, outcome);
   add_data_dedupe(*data, outcome);
   add_data_split(*data, outcome);
   add_data_group(*data, outcome);

@@ -102,7 +102,7 @@ class Cutting {
   void make_inputs() {
     if (!with_data()) {
       for (std::size_t i = 0; i < parent_.inputs.size(); ++i)
-        walk_.set_input(i, meta_tensor(parent_.metas[at(parent_.inputs[i])], engine_).take());
+        walk_.describe_input(i, parent_.metas[at(parent_.inputs[i])]).take();
       return;
     }
     std::vector<TensorRef> inputs = engine_.replay(parent_, options_.seed, device_).take();
