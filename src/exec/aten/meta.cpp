@@ -84,6 +84,12 @@ void where(const c10::OperatorHandle& op, Stack* stack) {
   stack->emplace_back(at::empty(sizes, condition.options().dtype(at::result_type(x, y))));
 }
 
+void broadcast(const c10::OperatorHandle& op, Stack* stack) {
+  const auto a = arguments(op, stack);
+  const at::Tensor x = a[0].toTensor(), y = a[1].toTensor();
+  stack->emplace_back(at::empty(at::infer_size(x.sizes(), y.sizes()), x.options().dtype(at::result_type(x, y))));
+}
+
 void where_out(const c10::OperatorHandle& op, Stack* stack) {
   const auto a = arguments(op, stack);
   at::Tensor out = a[3].toTensor();
@@ -141,6 +147,7 @@ TORCH_LIBRARY_IMPL(aten, Meta, m) {
   m.impl("native_batch_norm", CppFunction::makeFromBoxedFunction<&passnet::batch_norm>());
   m.impl("index_select", CppFunction::makeFromBoxedFunction<&passnet::index_select>());
   m.impl("where.self", CppFunction::makeFromBoxedFunction<&passnet::where>());
+  m.impl("floor_divide", CppFunction::makeFromBoxedFunction<&passnet::broadcast>());
   m.impl("where.self_out", CppFunction::makeFromBoxedFunction<&passnet::where_out>());
   m.impl("_weight_norm_interface", CppFunction::makeFromBoxedFunction<&passnet::weight_norm>());
   m.impl("_adaptive_avg_pool2d", CppFunction::makeFromBoxedFunction<&passnet::adaptive_pool>());
