@@ -16,12 +16,14 @@ void add_data(CLI::App& app, Outcome& outcome) {
   data->footer(
       "From models to a data set: cut (by sole, typical, fusible), generalise dims, generalise dtype, dedupe, group,\n"
       "split; pack at any point. docs/dataset.md follows a corpus through them.");
+  add_data_ranges(*data, outcome);
   add_data_cut(*data, outcome);
   add_data_generalise(*data, outcome);
   add_data_dedupe(*data, outcome);
   add_data_split(*data, outcome);
   add_data_group(*data, outcome);
   add_data_pack(*data, outcome);
+  add_data_stats(*data, outcome);
   add_data_lint(*data, outcome);
 }
 

@@ -62,6 +62,10 @@ std::vector<CutJob> read_ranges_file(const std::string& file, const std::string&
     if (added) out.push_back({root.empty() ? name : root + "/" + name, name, {}});
     out[found->second].ranges.push_back({read_integer(columns[1], line), read_integer(columns[2], line)});
   }
+  std::vector<std::string> paths;
+  for (const CutJob& job : out) paths.push_back(job.name);
+  if (root.empty()) paths = graph_names(paths);  // with a root, the names in the file are the names
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].name = paths[i];
   return out;
 }
 
