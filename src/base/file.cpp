@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/pack.h"
 #include "base/text.h"
 
 namespace passnet {
@@ -28,12 +29,18 @@ struct Descriptor {
 
 bool file_exists(const std::string& path) {
   struct stat info {};
-  return ::stat(path.c_str(), &info) == 0;
+  if (::stat(path.c_str(), &info) == 0) return true;
+  return errno == ENOTDIR && pack_has_file(path);
 }
 
 Result<std::string> file_read(const std::string& path, std::size_t limit) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0) return io_error(path, fmt::format("cannot open: {}", std::strerror(errno)));
+  if (file.fd < 0) {
+    const int error = errno;
+    if (error == ENOTDIR)  // some part of the path is a file: a pack, perhaps
+      if (auto packed = pack_read_file(path, limit)) return std::move(*packed);
+    return io_error(path, fmt::format("cannot open: {}", std::strerror(error)));
+  }
   struct stat info {};
   if (::fstat(file.fd, &info) != 0) return io_error(path, fmt::format("cannot stat: {}", std::strerror(errno)));
   if (!S_ISREG(info.st_mode)) return io_error(path, "not a regular file");
@@ -72,6 +79,13 @@ Result<std::monostate> file_write(const std::string& path, std::string_view byte
     std::filesystem::remove(temporary, ignored);
     return io_error(path, fmt::format("cannot rename: {}", code.message()));
   }
+  return std::monostate{};
+}
+
+Result<std::monostate> folder_make(const std::string& path) {
+  std::error_code code;
+  std::filesystem::create_directories(path, code);
+  if (code) return io_error(path, fmt::format("cannot make the folder: {}", code.message()));
   return std::monostate{};
 }
 

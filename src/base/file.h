@@ -16,6 +16,8 @@ bool file_exists(const std::string& path);
 Result<std::string> file_read(const std::string& path, std::size_t limit = kFileLimit);
 // Writes a temporary sibling and renames it, so that a reader sees the old bytes or the new ones.
 Result<std::monostate> file_write(const std::string& path, std::string_view bytes);
+// Makes the folder and those above it where they are missing.
+Result<std::monostate> folder_make(const std::string& path);
 // The entries of a list file: one a line, trimmed; blank lines and `#` comments are skipped.
 Result<std::vector<std::string>> file_read_list(const std::string& path);
 

@@ -2,16 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/pack.h"
 #include "base/text.h"
 
 namespace passnet::cli {
 
 void GraphSelection::add_options(CLI::App& command) {
   command
-      .add_option("graphs", paths, "Graph folders (model.py, weight_meta.py), or task folders with a graph_list.txt")
+      .add_option("graphs", paths,
+                  "Graph folders (model.py, weight_meta.py), task folders with a graph_list.txt, or folders and packs of graphs")
       ->type_name("FOLDER");
   command.add_option("--list", lists, "File with a graph folder a line, or uid<TAB>folder")->type_name("FILE");
   command
@@ -51,15 +54,54 @@ void add_list(const std::string& list, const std::string& root, std::vector<std:
   for (const std::string& entry : entries) out.push_back(join(base, entry));
 }
 
+// Every graph folder below, sorted. What cannot be entered is passed over.
+std::vector<std::string> graphs_below(const std::string& folder) {
+  std::vector<std::string> out = pack_folders(folder).take();
+  std::error_code code;
+  for (std::filesystem::recursive_directory_iterator at(folder, code), end; !code && at != end; at.increment(code))
+    if (at->path().filename() == "model.py") out.push_back(at->path().parent_path().string());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 }  // namespace
+
+std::vector<std::string> graph_names(const std::vector<std::string>& paths) {
+  std::vector<std::filesystem::path> all;
+  for (const std::string& path : paths) {
+    auto normal = std::filesystem::path(path).lexically_normal();
+    all.push_back(normal.has_filename() ? normal : normal.parent_path());
+  }
+  std::filesystem::path shared = all.empty() ? "" : all[0].parent_path();
+  for (const auto& path : all)
+    while (!shared.empty() && shared != shared.root_path()) {
+      const auto [left, right] = std::mismatch(shared.begin(), shared.end(), path.begin(), path.end());
+      if (left == shared.end() && right != path.end()) break;
+      shared = shared.parent_path();
+    }
+  std::vector<std::string> out;
+  for (const auto& path : all) {
+    std::filesystem::path name;
+    auto part = path.begin();
+    for (auto skipped = shared.begin(); skipped != shared.end() && part != path.end(); ++skipped) ++part;
+    for (; part != path.end(); ++part)
+      if (*part != "/" && *part != ".." && *part != ".") name /= *part;
+    out.push_back(name.empty() ? "graph" : name.string());
+  }
+  return out;
+}
 
 std::vector<std::string> GraphSelection::resolve() const {
   std::vector<std::string> out;
   for (const std::string& path : paths) {
-    if (!file_exists(path + "/model.py") && file_exists(path + "/graph_list.txt"))
+    if (!file_exists(path + "/model.py") && file_exists(path + "/graph_list.txt")) {
       add_list(path + "/graph_list.txt", root, out);
-    else
-      out.push_back(path);
+      continue;
+    }
+    std::vector<std::string> below;
+    if (!file_exists(path + "/model.py")) below = graphs_below(path);
+    if (below.empty()) below.push_back(path);
+    out.insert(out.end(), below.begin(), below.end());
   }
   for (const std::string& list : lists) add_list(list, root, out);
   if (out.empty()) fail({Code::usage, {}, "no graph given", {"name graph folders, or --list FILE"}});

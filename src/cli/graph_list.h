@@ -15,8 +15,11 @@ struct GraphSelection {
 
   void add_options(CLI::App& command);
   // Every graph folder in order. A list's line may have columns (`uid<TAB>path`): the last is the path. A folder
-  // without model.py that holds a graph_list.txt stands for the graphs listed there.
+  // without model.py stands for the graphs of its graph_list.txt, or for all graphs below it.
   std::vector<std::string> resolve() const;
 };
+
+// Names for results: the paths without the folder that all of them are in.
+std::vector<std::string> graph_names(const std::vector<std::string>& paths);
 
 }  // namespace passnet::cli

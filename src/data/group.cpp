@@ -1,0 +1,69 @@
+#include "data/group.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+
+#include "base/file.h"
+
+namespace passnet::data {
+
+namespace {
+
+constexpr std::string_view kEntry =
+    R"sh(#!/usr/bin/env bash
+# Evaluates pass_dir/ on the graphs of this sample (25 warm-ups, 100 trials): prints the log, writes aggregated_score.json here.
+# PASSNET names the binary; arguments are handed on to `passnet eval`. A wrong pass is a result: only what could not be evaluated fails.
+cd "$(dirname "${BASH_SOURCE[0]}")" || exit 3
+"${PASSNET:-passnet}" eval . --passes pass_dir --log "$@"
+code=$?
+[ $code -le 1 ] || exit $code
+)sh";
+
+std::string seen_from(const std::string& path, const std::string& folder) {
+  namespace fs = std::filesystem;
+  const fs::path out =
+      fs::absolute(path).lexically_normal().lexically_relative(fs::absolute(folder).lexically_normal());
+  return out.empty() ? path : out.string();
+}
+
+}  // namespace
+
+std::vector<Sample> group_graphs(const std::vector<Facts>& facts) {
+  std::vector<Sample> out;
+  std::map<Key, std::size_t> index;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (!facts[i].error.empty()) continue;
+    const auto [found, added] = index.emplace(facts[i].sample, out.size());
+    if (added) out.push_back({facts[i].sample.text().substr(0, 12), {}});
+    out[found->second].graphs.push_back(i);
+  }
+  return out;
+}
+
+std::string graph_uid(const Facts& facts) { return facts.graph.text().substr(0, 16); }
+
+std::string list_line(const Facts& facts, const std::string& folder) {
+  return fmt::format("{}\t{}\n", graph_uid(facts), seen_from(facts.path, folder));
+}
+
+Result<std::monostate> write_sample(const std::string& root, const Sample& sample, const std::vector<Facts>& facts) {
+  return guarded([&] {
+    const std::string folder = root + "/" + sample.name;
+    folder_make(folder + "/pass_dir").take();
+    std::string graphs, uids;
+    for (const std::size_t i : sample.graphs) {
+      graphs += seen_from(facts[i].path, root) + "\n";
+      uids += graph_uid(facts[i]) + "\n";
+    }
+    file_write(folder + "/graph_list.txt", graphs).take();
+    file_write(folder + "/sample_uids.txt", uids).take();
+    file_write(folder + "/entry.sh", kEntry).take();
+    std::error_code ignored;
+    std::filesystem::permissions(folder + "/entry.sh", std::filesystem::perms(0755), ignored);
+    return std::monostate{};
+  });
+}
+
+}  // namespace passnet::data
