@@ -17,6 +17,7 @@ struct Outcome {
   int code = kOk;
 };
 
+void add_agent(CLI::App& app, Outcome& outcome);
 void add_author(CLI::App& app, Outcome& outcome);
 void add_bench(CLI::App& app, Outcome& outcome);
 void add_data(CLI::App& app, Outcome& outcome);

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
       "stdout is the result (--json for machines), stderr the progress. Exit: 0 ok, 1 the task failed, 2 usage,\n3 "
       "environment, 130 interrupted. Documentation: docs/");
   cli::Outcome outcome;
+  cli::add_agent(app, outcome);
   cli::add_author(app, outcome);
   cli::add_bench(app, outcome);
   cli::add_data(app, outcome);
