@@ -1,9 +1,13 @@
 // passnet agent: a model writes passes, and everything it does is recorded.
 #include <fmt/format.h>
 
+#include <csignal>
 #include <set>
 
+#include "agent/chat.h"
+#include "agent/export.h"
 #include "agent/runner.h"
+#include "base/file.h"
 #include "cli/bench_options.h"
 #include "cli/task_list.h"
 
@@ -16,14 +20,41 @@ struct RunFlags {
   EvaluationFlags evaluation;
   agent::LoopLimits limits;
   agent::RunOptions run;
-  std::string model, start = "empty", prompts;
+  agent::ChatOptions chat;
+  std::string model, start = "empty", prompts, key_variable = "OPENAI_API_KEY", extra;
   bool measure = true, json = false;
 };
 
 std::unique_ptr<agent::Model> make_model(const RunFlags& o) {
   if (o.model == "author") return agent::author_model(o.measure);
   if (o.model.starts_with("replay:")) return agent::replay_model(o.model.substr(7)).take();
-  fail({Code::usage, {}, fmt::format("no model '{}'", o.model), {"--model author, --model replay:FILE"}});
+  agent::ChatOptions chat = o.chat;
+  const auto variable = [](const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return std::string(value == nullptr ? "" : value);
+  };
+  if (chat.base_url.empty()) chat.base_url = variable("OPENAI_BASE_URL");
+  if (chat.base_url.empty())
+    fail({Code::usage,
+          {},
+          fmt::format("where is the model '{}'?", o.model),
+          {"give --base-url URL (or $OPENAI_BASE_URL), as http://127.0.0.1:8000/v1",
+           "without an endpoint: --model author"}});
+  chat.model = o.model;
+  chat.key = variable(o.key_variable);
+  if (!o.extra.empty()) chat.extra = agent::Json::parse(o.extra, nullptr, false);
+  if (!chat.extra.is_object())
+    fail({Code::usage, {}, "--extra is no JSON object", {R"(for example: --extra '{"top_p": 0.9}')"}});
+  return agent::chat_model(std::move(chat));
+}
+
+// What a trajectory's reader may want to know of the model; the key is not part of it.
+agent::Json agent_args(const RunFlags& o) {
+  agent::Json out = {
+      {"model", o.model}, {"temperature", o.chat.temperature}, {"stream", o.chat.stream}, {"tries", o.chat.tries}};
+  if (o.chat.seed) out["seed"] = *o.chat.seed;
+  if (o.chat.answer_tokens) out["answer_tokens"] = *o.chat.answer_tokens;
+  return out;
 }
 
 std::string attempt_line(const agent::Attempt& a) {
@@ -51,6 +82,7 @@ int run(const RunFlags& o) {
   const auto prompts = agent::Prompts::load(o.prompts).take();
   catch_interrupts();
   const auto workers = guard::template_start(job_load, job_serve).take();  // before there are threads
+  std::signal(SIGPIPE, SIG_IGN);  // an endpoint that closes its connection is an error like others
   const auto model = make_model(o);
   const auto log = agent::EventLog::open(o.run.folder).take();
   if (log->cut_bytes() > 0) fmt::print(stderr, "{} bytes of an unfinished event were cut off\n", log->cut_bytes());
@@ -64,10 +96,11 @@ int run(const RunFlags& o) {
                         a.begin().value("start", "")),
             {"give another --out"}});
   agent::Judge judge(*workers, options, conditions_now(options));
-  agent::LoopSetup setup{
-      *model, o.model, *log, prompts, o.limits, o.start == "author", o.measure, agent::Json::object(), [] {
-        return interrupted().load();
-      }};
+  agent::LoopSetup setup{*model, o.model, *log, prompts, o.limits};
+  setup.start_author = o.start == "author";
+  setup.author_measure = o.measure;
+  setup.agent_args = agent_args(o);
+  setup.stopped = [] { return interrupted().load(); };
   const bool finished = agent::run_attempts(tasks, judge, setup, before, o.run, [](const agent::Attempt& a) {
     fmt::print(stderr, "{} attempt {} ended\n", a.task, a.attempt);
   });
@@ -109,8 +142,25 @@ void add_agent_run(CLI::App& agent, Outcome& outcome) {
   CLI::App* command =
       agent.add_subcommand("run", "Let a model write passes for tasks; stopped at any time, the same command goes on");
   o->tasks.add_options(*command);
-  command->add_option("--model", o->model, "author (the built-in one), replay:FILE (a recorded trajectory)")
+  command
+      ->add_option("--model", o->model,
+                   "A model of the endpoint; author (the built-in one); replay:FILE (a recorded trajectory)")
       ->required();
+  command
+      ->add_option("--base-url", o->chat.base_url,
+                   "An OpenAI-compatible endpoint, as http://127.0.0.1:8000/v1; default: $OPENAI_BASE_URL")
+      ->type_name("URL");
+  command->add_option("--key-variable", o->key_variable, "The environment variable that holds the key")
+      ->capture_default_str();
+  command->add_option("--temperature", o->chat.temperature, "Of the model")->capture_default_str();
+  command->add_option("--model-seed", o->chat.seed, "Sent with every request, plus the attempt's number");
+  command->add_option("--answer-tokens", o->chat.answer_tokens, "max_tokens of one answer; default: the endpoint's");
+  command->add_flag("--stream", o->chat.stream, "Ask for the answer in pieces");
+  command->add_flag("--send-reasoning", o->chat.reasoning, "Send earlier reasoning back to the model");
+  command->add_option("--tries", o->chat.tries, "Tries of a call that fails")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--extra", o->extra, "A JSON object merged into every request");
   command->add_option("--out", o->run.folder, "The run's folder: events.jsonl, work/, best/")
       ->required()
       ->type_name("RUN");
@@ -153,6 +203,56 @@ void add_agent_run(CLI::App& agent, Outcome& outcome) {
   });
 }
 
+struct ExportFlags {
+  std::string run, format = "r2e", out = "-";
+  agent::ExportFilter filter;
+};
+
+int export_run(const ExportFlags& o) {
+  const agent::ExportFormat& format = *agent::export_format(o.format);
+  const agent::Attempts known = agent::events_read(o.run).take();
+  for (const std::string& problem : known.problems) fmt::print(stderr, "left out: {}\n", problem);
+  const std::filesystem::path run(o.run);
+  const agent::ExportContext context{(run.has_filename() ? run : run.parent_path()).filename().string()};
+  std::string text, beside;
+  const auto selected = agent::export_select(known.attempts, o.filter);
+  for (const agent::Attempt* a : selected) {
+    text += format.text(*a, context);
+    if (format.beside != nullptr) beside += format.beside(*a, context);
+  }
+  fmt::print(stderr, "{} of {} attempts\n", selected.size(), known.attempts.size());
+  if (o.out == "-") {
+    fmt::print("{}", text);
+    return kOk;
+  }
+  file_write(o.out, text).take();
+  if (format.beside == nullptr) return kOk;
+  const std::filesystem::path path(o.out);
+  file_write((path.parent_path() / (path.stem().string() + "_completions.jsonl")).string(), beside).take();
+  return kOk;
+}
+
+void add_agent_export(CLI::App& agent, Outcome& outcome) {
+  auto o = std::make_shared<ExportFlags>();
+  CLI::App* command = agent.add_subcommand("export", "Write recorded attempts in a format for training or for people");
+  command->add_option("run", o->run, "A run's folder, or its events.jsonl")->required();
+  std::vector<std::string> names;
+  std::string meanings;
+  for (const agent::ExportFormat& f : agent::export_formats()) {
+    names.emplace_back(f.name);
+    meanings += fmt::format("{}{}: {}", meanings.empty() ? "" : "; ", f.name, f.meaning);
+  }
+  command->add_option("--format", o->format, meanings)->check(CLI::IsMember(names))->capture_default_str();
+  command->add_option("-o,--out", o->out, "A file; -: stdout. With r2e, FILE_completions.jsonl is written beside it")
+      ->capture_default_str();
+  command->add_flag("--successes", o->filter.successes, "Only attempts that are right with a score over --success");
+  command->add_option("--success", o->filter.success, "The score that a success is over")->capture_default_str();
+  command->add_flag("--improvements", o->filter.improvements, "Only attempts that end above what they started from");
+  command->add_flag("--best-per-task", o->filter.best_per_task, "Only the best attempt of each task");
+  command->add_flag("--unique", o->filter.unique, "Of attempts with the same answers only the first");
+  command->callback([=, &outcome] { outcome.code = export_run(*o); });
+}
+
 }  // namespace
 
 void add_agent(CLI::App& app, Outcome& outcome) {
@@ -160,6 +260,7 @@ void add_agent(CLI::App& app, Outcome& outcome) {
       app.add_subcommand("agent", "Let a language model, or the author, work on tasks; export what it did");
   agent->require_subcommand(1);
   add_agent_run(*agent, outcome);
+  add_agent_export(*agent, outcome);
 }
 
 }  // namespace passnet::cli
