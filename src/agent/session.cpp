@@ -79,7 +79,7 @@ ToolResult Session::call(std::string_view name, const nlohmann::json& arguments)
       tool->run(*this, given, result);
     } catch (const Failure& failure) {
       if (code_kind(failure.error.code) == ErrorKind::environment) throw;
-      refuse(error_text(failure.error));
+      refuse(failure.error.code == Code::usage ? failure.error.message : error_text(failure.error));
     }
   }
   edited_ = edited_ || !result.changes.empty();

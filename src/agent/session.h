@@ -48,6 +48,7 @@ class Session {
   // A result that is known from a log: files and best become what they were.
   void repeat(const ToolResult& result);
   void restore_best();
+  void limit_evaluation(double seconds) { options_.evaluation_seconds = seconds; }
 
   const Task& task() const { return task_; }
   Workspace& workspace() { return *workspace_; }

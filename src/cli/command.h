@@ -26,11 +26,13 @@ void add_eval(CLI::App& app, Outcome& outcome);
 void add_graph(CLI::App& app, Outcome& outcome);
 void add_guard(CLI::App& app, Outcome& outcome);
 void add_match(CLI::App& app, Outcome& outcome);
+void add_mcp(CLI::App& app, Outcome& outcome);
 void add_ops(CLI::App& app, Outcome& outcome);
 void add_pass(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
 void add_runs(CLI::App& app, Outcome& outcome);
 void add_score(CLI::App& app, Outcome& outcome);
+void add_serve(CLI::App& app, Outcome& outcome);
 void add_tile(CLI::App& app, Outcome& outcome);
 
 }  // namespace passnet::cli

@@ -24,11 +24,13 @@ int main(int argc, char** argv) {
   cli::add_graph(app, outcome);
   cli::add_guard(app, outcome);
   cli::add_match(app, outcome);
+  cli::add_mcp(app, outcome);
   cli::add_ops(app, outcome);
   cli::add_pass(app, outcome);
   cli::add_run(app, outcome);
   cli::add_runs(app, outcome);
   cli::add_score(app, outcome);
+  cli::add_serve(app, outcome);
   cli::add_tile(app, outcome);
   try {
     app.parse(argc, argv);
