@@ -26,8 +26,8 @@ def environment(**more):
     return {**env, "OPENAI_API_KEY": "sk-secret", "NO_COLOR": "1", **more}
 
 
-def run(binary, *arguments, timeout=300, **how):
-    return subprocess.run([binary, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, env=environment(), stdin=subprocess.DEVNULL, **how)
+def run(binary, *arguments, timeout=300, variables=None):
+    return subprocess.run([binary, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, env=environment(**(variables or {})), stdin=subprocess.DEVNULL)
 
 
 def events(folder):
