@@ -24,6 +24,7 @@ bool any(const Verdict& v, Status status) {
   return std::any_of(v.records.begin(), v.records.end(), [&](const Record& r) { return r.status == status; });
 }
 constexpr double kLaunchBound_us = 30;
+constexpr int kRoundingT = -1;  // what is right from here on is off by roundings
 constexpr Hint kHints[] = {
     {[](const Verdict& v) { return any(v, Status::eager_fail); },
      "the graph itself does not run here; nothing a pass does can help"},
@@ -44,6 +45,12 @@ constexpr Hint kHints[] = {
      "mask every tl.load and tl.store (mask=offs < n) and write every element of the output"},
     {[](const Verdict& v) { return any(v, Status::timeout); },
      "a kernel or a search takes too long; try smaller grids or fewer autotune configurations"},
+    {[](const Verdict& v) {
+       return std::any_of(v.records.begin(), v.records.end(), [](const Record& r) {
+         return r.status == Status::accuracy && record_tightest_t(r) > kRoundingT;
+       });
+     },
+     "this is no rounding: the kernel computes another value than the graph; compare its formula and its indices"},
     {[](const Verdict& v) { return any(v, Status::accuracy); },
      "compute in float32 and round to the output's dtype where eager does: after every operator"},
     {[](const Verdict& v) { return any(v, Status::unstable); },

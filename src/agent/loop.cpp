@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "agent/tools.h"
+#include "base/text.h"
 
 namespace passnet::agent {
 
@@ -132,8 +133,8 @@ class Loop {
       calls_.erase(calls_.begin());
       if (cut_ && result.error) result.text += "\nYour answer was cut off at its token limit: write less at once.";
       if (calls_.empty())
-        result.text +=
-            "\n\n" + setup_.prompts.text("steps.md", {{"steps", std::to_string(setup_.limits.steps - steps_)}});
+        result.text = std::string(text_trim(result.text)) + "\n\n" +
+                      setup_.prompts.text("steps.md", {{"steps", std::to_string(setup_.limits.steps - steps_)}});
       say({{"role", "tool"}, {"tool_call_id", call.id}, {"content", result.text}});
       append("result", {{"step", steps_},
                         {"tool", call.name},

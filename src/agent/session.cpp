@@ -102,6 +102,11 @@ ToolResult Session::call_text(std::string_view tool, std::string_view arguments)
 }
 
 ToolResult Session::evaluate(bool verify_only, bool full) {
+  const std::string order = std::string(kPassDir) + "/sorted_output_pass_rule_names.json";
+  if (workspace_->kind(order) != Workspace::Kind::file)
+    fail(Code::usage, order +
+                          " does not exist: write a JSON array of the names of your pass files, in the order to apply, "
+                          "as [\"MyPass\"]");
   const auto verdict = judge_.judge(task_, workspace_->pass_dir(), verify_only, options_.evaluation_seconds, cancelled);
   ToolResult result;
   if (!verdict) fail(Code::limit, "the evaluation was given up");

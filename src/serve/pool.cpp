@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -180,7 +181,9 @@ Result<std::shared_ptr<Work>> Pool::open(const std::string& name, std::optional<
   int attempt = 0;
   {
     const std::lock_guard hold(mutex_);
-    if (open_.size() + opening_ >= options_.sessions)
+    const auto working = static_cast<std::size_t>(
+        std::count_if(open_.begin(), open_.end(), [](const auto& item) { return !item.second->ended(); }));
+    if (working + opening_ >= options_.sessions)
       return Error{Code::limit, {}, fmt::format("all {} sessions are in use", options_.sessions), {}};
     if (name.empty()) task = &tasks_[(number ? *number : next_task_++) % tasks_.size()];
     for (const Task& t : tasks_)
