@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "base/text.h"
-#include "bench/turn.h"
 
 namespace passnet {
 
@@ -49,48 +48,11 @@ class Runner {
     }
   }
 
-  std::unique_ptr<JobRun> attempt(const Job& job) {
-    const auto give_up = [this] { return cancelled(); };
-    turn_.begin_verify();
-    std::unique_ptr<JobRun> run;
-    try {
-      run = std::make_unique<JobRun>(job, workers_);
-      run->verify(give_up);
-    } catch (...) {
-      turn_.end_verify();
-      throw;
-    }
-    turn_.end_verify();
-    if (run->worth_timing() && !cancelled()) {
-      turn_.begin_time();
-      try {
-        run->time(give_up);
-      } catch (...) {
-        turn_.end_time();
-        throw;
-      }
-      turn_.end_time();
-    }
-    return run;
-  }
-
   void one(const Job& job) {
-    std::unique_ptr<JobRun> run = attempt(job);
-    for (int again = 0; run->killed_by_others() && again < kAttemptsAgain && !cancelled(); ++again) run = attempt(job);
-    if (run->cancelled() || cancelled()) return;
-    Record record = run->record();
-    record.task = job.task;
-    record.graph = job.graph;
-    record.candidate = candidate_from_text(job.candidate).take().name;
-    record.attempt = job.attempt;
-    record.baseline = job.options.baseline;
-    const std::string torch_version = record.conditions.torch_version;  // the worker's to know
-    record.conditions = job.conditions;
-    record.conditions.torch_version = torch_version;
-    record.finished =
-        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const auto record = evaluate_job(job, workers_, turn_, [this] { return cancelled(); });
+    if (!record) return;
     const std::lock_guard hold(mutex_);
-    done_(job, record);
+    done_(job, *record);
   }
 
   const std::vector<Job>& jobs_;
@@ -113,6 +75,36 @@ std::string cpu_name() {
 }
 
 }  // namespace
+
+std::optional<Record> evaluate_job(const Job& job, guard::Template& workers, Turn& turn,
+                                   const JobRun::Cancelled& cancelled, bool verify_only) {
+  std::unique_ptr<JobRun> run;
+  for (int again = 0; again <= kAttemptsAgain && (run == nullptr || run->killed_by_others()); ++again) {
+    {
+      const VerifyTurn hold(turn);
+      if (cancelled()) return std::nullopt;
+      run = std::make_unique<JobRun>(job, workers);
+      run->verify(cancelled);
+    }
+    if (run->worth_timing() && !verify_only && !cancelled()) {
+      const TimeTurn hold(turn);
+      run->time(cancelled);
+    }
+  }
+  if (run->cancelled() || cancelled()) return std::nullopt;
+  Record record = run->record();
+  record.task = job.task;
+  record.graph = job.graph;
+  record.candidate = candidate_from_text(job.candidate).take().name;
+  record.attempt = job.attempt;
+  record.baseline = job.options.baseline;
+  const std::string torch_version = record.conditions.torch_version;  // the worker's to know
+  record.conditions = job.conditions;
+  record.conditions.torch_version = torch_version;
+  record.finished =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return record;
+}
 
 std::vector<Job> bench_jobs(const std::vector<Task>& tasks, const BenchOptions& options, const Conditions& conditions) {
   std::vector<Job> out;

@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/job.h"
+#include "bench/turn.h"
 
 namespace passnet {
 
@@ -28,6 +30,11 @@ struct BenchOptions {
 
 // The jobs in the order of the tasks; of one graph all candidates follow one another.
 std::vector<Job> bench_jobs(const std::vector<Task>& tasks, const BenchOptions& options, const Conditions& conditions);
+
+// One job in its turn: verified beside others, timed alone. None: given up because `cancelled`. Throws the
+// environment's errors.
+std::optional<Record> evaluate_job(const Job& job, guard::Template& workers, Turn& turn,
+                                   const JobRun::Cancelled& cancelled, bool verify_only = false);
 
 // `done` is called with each record as it is finished, by one thread at a time. False: stopped by `stop`. Throws the
 // environment's errors, after all workers are gone.

@@ -511,7 +511,7 @@ Record make_record(const Evaluation& e) {
     const Comparison& c = e.comparison;
     for (const OutputTypes& types : c.types)
       r.outputs.push_back(
-          {types.expected_dtype, types.got_dtype, types.expected_shape, types.got_shape, false, {}, 0, 0});
+          {types.expected_dtype, types.got_dtype, types.expected_shape, types.got_shape, false, {}, 0, 0, 0, 0, 0, 0});
     if (c.outcome == Comparison::Outcome::compared) {
       r.outputs.resize(c.outputs.size());  // inputs that eager changes count as outputs
       for (std::size_t i = 0; i < c.outputs.size(); ++i) {
@@ -522,6 +522,10 @@ Record make_record(const Evaluation& e) {
         to.tightest_t = from.by_law;
         to.max_diff = from.max_diff;
         to.mean_diff = from.mean_diff;
+        to.wrong = from.wrong;
+        to.worst = from.worst;
+        to.worst_expected = from.worst_expected;
+        to.worst_got = from.worst_got;
       }
       if (c.tightest_t() < kNever) r.tightest_t = c.tightest_t();
     } else if (r.errors.empty()) {

@@ -1,57 +1,38 @@
 // A run folder's records on disk: RUN/records.jsonl, append-only, one record a line; the one source of truth of a run.
 //
-// A line is one write(2) in append mode, so what was finished survives the death of the process; at most the line being
-// written is torn, and that one has no end of line. Only one process writes: it holds the lock RUN/lock.
+// base/line_file.h says what survives what.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/line_file.h"
 #include "bench/record.h"
 
 namespace passnet {
 
 inline constexpr const char* kRecordsFile = "records.jsonl";
-inline constexpr const char* kLockFile = "lock";
-inline constexpr std::size_t kRecordLimit = std::size_t{64} << 20;  // bytes of one line
 
 class Journal {
  public:
   // Creates the folder where needed, takes its lock and mends the end of the file. An error names the process that
   // holds the lock, or what the file system said.
   static Result<std::unique_ptr<Journal>> open(const std::string& folder);
-  ~Journal();
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
 
-  // All of the record or, with an error, nothing of it: a short write (a full disk) is cut away again. Any thread.
-  Result<std::monostate> append(const Record& record);
+  // All of the record or, with an error, nothing of it. Any thread.
+  Result<std::monostate> append(const Record& record) { return lines_->append(record_line(record)); }
 
-  std::uint64_t cut_bytes() const { return cut_; }  // of a torn last line that was cut away on opening
-  const std::string& folder() const { return folder_; }
+  std::uint64_t cut_bytes() const { return lines_->cut_bytes(); }  // of a torn last line that was cut away on opening
+  const std::string& folder() const { return lines_->folder(); }
 
  private:
-  Journal() = default;
-  Result<std::monostate> start();
-  Result<std::monostate> mend();
-  void sync(bool now);
-
-  std::string folder_, path_;
-  int lock_ = -1, file_ = -1;
-  std::uint64_t size_ = 0, cut_ = 0;
-  std::chrono::steady_clock::time_point synced_ = {};
-  std::mutex mutex_;
+  explicit Journal(std::unique_ptr<LineFile> lines) : lines_(std::move(lines)) {}
+  std::unique_ptr<LineFile> lines_;
 };
 
-// Who writes to the run folder now: "process 123"; empty where nobody does. Not for the writing process itself.
-std::string journal_writer(const std::string& folder);
-
-// Calls `use` for every line of the file behind `from` that is not blank, and gives the offset behind the last whole
-// line. A last line without an end is torn, or being written just now: it is left out.
+// As line_file_scan, with the record of each line.
 struct JournalLine {
   std::uint64_t offset = 0, size = 0;  // with its end
   std::uint64_t number = 0;            // counted from 1 at `from`

@@ -49,7 +49,11 @@ ordered_json json_of(const OutputRecord& o) {
           {"equal", o.equal},
           {"tightest_t", o.tightest_t},
           {"max_diff", number(o.max_diff)},
-          {"mean_diff", number(o.mean_diff)}};
+          {"mean_diff", number(o.mean_diff)},
+          {"wrong", o.wrong},
+          {"worst", o.worst},
+          {"worst_expected", number(o.worst_expected)},
+          {"worst_got", number(o.worst_got)}};
 }
 ordered_json json_of(const KernelRecord& k) {
   return {{"name", k.name}, {"constexprs", k.constexprs}, {"grid", k.grid}};
@@ -210,6 +214,10 @@ void read(const json& o, OutputRecord& out) {
   read(o, "tightest_t", out.tightest_t);
   read(o, "max_diff", out.max_diff);
   read(o, "mean_diff", out.mean_diff);
+  read(o, "wrong", out.wrong);
+  read(o, "worst", out.worst);
+  read(o, "worst_expected", out.worst_expected);
+  read(o, "worst_got", out.worst_got);
 }
 void read(const json& o, KernelRecord& out) {
   read(o, "name", out.name);

@@ -31,6 +31,8 @@ struct OutputRecord {
   bool equal = false;                      // bit for bit at the recorded statistics
   std::array<int, kLaws> tightest_t = {};  // by law (correctness.h): right at this t and all looser ones
   double max_diff = 0, mean_diff = 0;
+  std::int64_t wrong = 0, worst = 0;  // elements not right at t = -5; the one of the largest difference, row-major
+  double worst_expected = 0, worst_got = 0;
 };
 
 struct KernelRecord {
@@ -73,9 +75,9 @@ struct Record {
   Ratio speedup, gpu_speedup;
   int warmups = 0, trials = 0;  // as done
 
-  std::int64_t finished = 0;    // when: seconds since 1970
-  double seconds = 0;           // the whole evaluation
-  double overhead_seconds = 0;  // of these, all but warm-ups and trials
+  std::int64_t finished = 0;      // when: seconds since 1970
+  double seconds = 0;             // the whole evaluation
+  double overhead_seconds = 0;    // of these, all but warm-ups and trials
   std::vector<StageTime> stages;  // of the evaluation, in their order
   Conditions conditions;
 };

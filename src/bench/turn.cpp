@@ -19,7 +19,8 @@ void lock(int fd, int how) {
 }
 }  // namespace
 
-Turn::Turn() : lock_(::open(kLockFile, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {
+Turn::Turn(int verifications_at_once)
+    : at_once_(verifications_at_once), lock_(::open(kLockFile, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {
   if (lock_ < 0) lock_ = ::open(kLockFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);  // another user's
 }
 Turn::~Turn() {
@@ -28,8 +29,14 @@ Turn::~Turn() {
 
 void Turn::begin_verify() {
   std::unique_lock hold(mutex_);
-  changed_.wait(hold, [&] { return !timing_ && wanting_ == 0; });
+  const std::uint64_t ticket = verify_given_++;
+  changed_.wait(hold, [&] {
+    const bool before_timing = time_given_ == time_served_ || ticket < verify_before_;
+    return !timing_ && verifying_ < at_once_ && ticket == verify_served_ && before_timing;
+  });
+  ++verify_served_;
   if (verifying_++ == 0) lock(lock_, LOCK_SH);
+  changed_.notify_all();
 }
 void Turn::end_verify() {
   const std::lock_guard hold(mutex_);
@@ -38,9 +45,10 @@ void Turn::end_verify() {
 }
 void Turn::begin_time() {
   std::unique_lock hold(mutex_);
-  ++wanting_;
-  changed_.wait(hold, [&] { return !timing_ && verifying_ == 0; });
-  --wanting_;
+  const std::uint64_t ticket = time_given_++;
+  changed_.wait(
+      hold, [&] { return !timing_ && verifying_ == 0 && ticket == time_served_ && verify_served_ >= verify_before_; });
+  ++time_served_;
   timing_ = true;
   hold.unlock();
   lock(lock_, LOCK_EX);
@@ -49,6 +57,7 @@ void Turn::end_time() {
   const std::lock_guard hold(mutex_);
   lock(lock_, LOCK_UN);
   timing_ = false;
+  verify_before_ = verify_given_;
   changed_.notify_all();
 }
 

@@ -1,20 +1,25 @@
 // Who may use the machine: many verify at once, one times alone. Holds between the threads of this process and, by a
 // lock on a file, between all benches on the machine.
+//
+// Both kinds are served in the order in which they came, and they take turns: whoever waits to verify when a timing
+// ends goes before the next timing, so a verification waits for one timing at most and no timing waits for ever.
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
+#include <limits>
 #include <mutex>
 
 namespace passnet {
 
 class Turn {
  public:
-  Turn();
+  explicit Turn(int verifications_at_once = std::numeric_limits<int>::max());
   ~Turn();
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  void begin_verify();  // waits while someone times or wants to
+  void begin_verify();
   void end_verify();
   void begin_time();
   void end_time();
@@ -22,9 +27,35 @@ class Turn {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  int verifying_ = 0, wanting_ = 0;
+  const int at_once_;
+  int verifying_ = 0;
   bool timing_ = false;
+  // Tickets: the next to be given, and the next to be served.
+  std::uint64_t verify_given_ = 0, verify_served_ = 0, time_given_ = 0, time_served_ = 0;
+  std::uint64_t verify_before_ = 0;  // verifications up to this one go before the next timing
   int lock_ = -1;
+};
+
+// Held for a block.
+class VerifyTurn {
+ public:
+  explicit VerifyTurn(Turn& turn) : turn_(turn) { turn_.begin_verify(); }
+  ~VerifyTurn() { turn_.end_verify(); }
+  VerifyTurn(const VerifyTurn&) = delete;
+  VerifyTurn& operator=(const VerifyTurn&) = delete;
+
+ private:
+  Turn& turn_;
+};
+class TimeTurn {
+ public:
+  explicit TimeTurn(Turn& turn) : turn_(turn) { turn_.begin_time(); }
+  ~TimeTurn() { turn_.end_time(); }
+  TimeTurn(const TimeTurn&) = delete;
+  TimeTurn& operator=(const TimeTurn&) = delete;
+
+ private:
+  Turn& turn_;
 };
 
 }  // namespace passnet

@@ -1,14 +1,13 @@
 // passnet bench: many tasks, several candidates, one run folder that can be stopped and taken up again at any time.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "author/process.h"
 #include "base/file.h"
-#include "base/process.h"
 #include "base/text.h"
 #include "bench/journal.h"
 #include "cli/bench_options.h"
@@ -31,29 +30,13 @@ constexpr const char* kAuthor = "author";
 using Key = std::tuple<std::string, std::string, std::string>;
 Key key_of(const Record& r) { return {r.task, r.graph, r.candidate}; }
 
-// The built-in author's passes for a task, in a folder of the run: written once, by a process of its own, so that this
-// one never loads torch. Gives the candidate that stands for them; where the author found nothing to gain, the graph
-// stays as it is.
+// The candidate that stands for the built-in author's passes, in a folder of the run; where the author found nothing to
+// gain, the graph stays as it is.
 std::string author_task(const Task& task, const std::string& run, const BenchOptions& options, bool measure) {
-  const std::string folder = run + "/author/" + task.name, order = folder + "/sorted_output_pass_rule_names.json";
-  if (!file_exists(order)) {
-    std::vector<std::string> command = {
-        "/proc/self/exe", "author", "--single-wrapper", "-o", folder, "--threads", std::to_string(options.threads)};
-    if (!measure) command.emplace_back("--no-measure");
-    command.insert(command.end(), task.graphs.begin(), task.graphs.end());
-    std::vector<std::string> environment;
-    for (char** item = environ; *item != nullptr; ++item) environment.emplace_back(*item);
-    ProcessLimits limits;
-    limits.seconds = 600;
-    limits.memory_bytes = std::int64_t{64} << 30;
-    const ProcessResult result = process_run(command, environment, limits).take();
-    if (result.status != 0 || !file_exists(order)) {
-      fmt::print(stderr, "{}: the author failed: {}\n", task.name, text_trim(result.output));
-      return "author=none";
-    }
-  }
-  const bool some = file_read(order).take().find('"') != std::string::npos;
-  return some ? "author=" + folder : "author=none";
+  const std::string folder = run + "/author/" + task.name;
+  const auto some = author::author_in_process(task.graphs, folder, measure, options.threads);
+  if (!some) fmt::print(stderr, "{}: {}\n", task.name, some.error().message);
+  return some && *some ? "author=" + folder : "author=none";
 }
 
 // A run is one measurement: the same machine and protocol throughout.

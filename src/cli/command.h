@@ -17,6 +17,7 @@ struct Outcome {
   int code = kOk;
 };
 
+void add_agent(CLI::App& app, Outcome& outcome);
 void add_author(CLI::App& app, Outcome& outcome);
 void add_bench(CLI::App& app, Outcome& outcome);
 void add_data(CLI::App& app, Outcome& outcome);
@@ -25,11 +26,13 @@ void add_eval(CLI::App& app, Outcome& outcome);
 void add_graph(CLI::App& app, Outcome& outcome);
 void add_guard(CLI::App& app, Outcome& outcome);
 void add_match(CLI::App& app, Outcome& outcome);
+void add_mcp(CLI::App& app, Outcome& outcome);
 void add_ops(CLI::App& app, Outcome& outcome);
 void add_pass(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
 void add_runs(CLI::App& app, Outcome& outcome);
 void add_score(CLI::App& app, Outcome& outcome);
+void add_serve(CLI::App& app, Outcome& outcome);
 void add_tile(CLI::App& app, Outcome& outcome);
 
 }  // namespace passnet::cli

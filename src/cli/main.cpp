@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
       "stdout is the result (--json for machines), stderr the progress. Exit: 0 ok, 1 the task failed, 2 usage,\n3 "
       "environment, 130 interrupted. Documentation: docs/");
   cli::Outcome outcome;
+  cli::add_agent(app, outcome);
   cli::add_author(app, outcome);
   cli::add_bench(app, outcome);
   cli::add_data(app, outcome);
@@ -23,11 +24,13 @@ int main(int argc, char** argv) {
   cli::add_graph(app, outcome);
   cli::add_guard(app, outcome);
   cli::add_match(app, outcome);
+  cli::add_mcp(app, outcome);
   cli::add_ops(app, outcome);
   cli::add_pass(app, outcome);
   cli::add_run(app, outcome);
   cli::add_runs(app, outcome);
   cli::add_score(app, outcome);
+  cli::add_serve(app, outcome);
   cli::add_tile(app, outcome);
   try {
     app.parse(argc, argv);

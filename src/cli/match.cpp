@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <functional>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "fx/folder.h"
@@ -12,8 +11,8 @@
 #include "pass/explain.h"
 #include "pass/load.h"
 #include "pass/match.h"
+#include "pass/match_text.h"
 #include "pass/rewrite.h"
-#include "py/parser.h"
 
 namespace passnet::cli {
 
@@ -26,38 +25,6 @@ struct Options {
   bool json = false;
   bool dump = false;
 };
-
-// A pass file, or the files of a pass folder in the order of its list (a JSON array of names, which is Python too).
-std::vector<std::string> pass_files(const std::string& path) {
-  if (!std::filesystem::is_directory(path)) return {path};
-  const std::string order = path + "/sorted_output_pass_rule_names.json";
-  const py::Module module = py::parse(order, file_read(order).take()).take();
-  const py::Expr* list = module.body().size() == 1 ? module.body()[0]->value : nullptr;
-  if (list == nullptr || list->kind != py::ExprKind::list)
-    fail({Code::syntax, {order, 1, 1, {}}, "not an array of pass names", {R"(write ["first_pass", "second_pass"])"}});
-  std::vector<std::string> out;
-  for (const py::Expr* item : list->items) {
-    if (item->kind != py::ExprKind::string)
-      fail({Code::syntax, module.where(item->place), "a pass name is a string", {}});
-    out.push_back(path + "/" + std::string(item->text) + ".py");
-  }
-  return out;
-}
-
-std::string names_text(const Pattern& pattern, const Graph& graph, const Match& match,
-                       const std::function<std::string(const std::string&)>& quote) {
-  std::string out;
-  for (const NodeId id : pattern.calls) out += (out.empty() ? "" : ", ") + quote(graph.nodes[match.nodes[id]].name);
-  return out;
-}
-
-// The line of a node's text, trimmed: read from its file only when it is shown.
-std::string source_line(const Graph& graph, NodeId id) {
-  if (id < 0 || graph.nodes[id].line == 0) return {};
-  return std::string(text_trim(where_in_file(graph.file, graph.nodes[id].line, 0).text));
-}
-
-std::uint32_t line_of(const Graph& graph, NodeId id) { return id < 0 ? 0 : graph.nodes[id].line; }
 
 // One pass's result, in either form.
 struct Shown {
@@ -73,7 +40,7 @@ struct Shown {
     std::string matches, failures;
     for (const Match& m : result.matches)
       matches += fmt::format("{}[{}]", matches.empty() ? "" : ", ",
-                             names_text(pattern, index.graph, m, [](const std::string& s) { return json_string(s); }));
+                             match_names(pattern, index.graph, m, [](const std::string& s) { return json_string(s); }));
     for (const Reason& r : reasons) {
       const ReasonText t = reason_text(r, pattern, index, mode);
       failures += fmt::format(
@@ -81,42 +48,12 @@ struct Shown {
           "\"pattern_line\": {}, \"graph_line\": {}, "
           "\"pattern_text\": {}, \"graph_text\": {}, \"advice\": {}}}",
           failures.empty() ? "" : ", ", reason_name(r.type), json_string(t.pattern_node), json_string(t.graph_node),
-          json_string(t.expected), json_string(t.actual), line_of(pattern.graph, r.pattern_node),
-          line_of(index.graph, r.graph_node), json_string(source_line(pattern.graph, r.pattern_node)),
-          json_string(source_line(index.graph, r.graph_node)), json_string(t.advice));
+          json_string(t.expected), json_string(t.actual), node_line(pattern.graph, r.pattern_node),
+          node_line(index.graph, r.graph_node), json_string(node_source_line(pattern.graph, r.pattern_node)),
+          json_string(node_source_line(index.graph, r.graph_node)), json_string(t.advice));
     }
     fmt::print("{{\"pass\": {}, \"matches\": [{}], \"failures\": [{}]{}{}}}\n", json_string(file), matches, failures,
                result.gave_up ? ", \"gave_up\": true" : "", after.empty() ? "" : ", \"after\": " + json_string(after));
-  }
-
-  void text() const {
-    const std::string name = std::filesystem::path(file).stem().string();
-    const std::size_t n = result.matches.size();
-    fmt::print("{}: {}\n", name, n == 0 ? "no match" : n == 1 ? "1 match" : fmt::format("{} matches", n));
-    for (const Match& m : result.matches)
-      fmt::print("  {}\n", names_text(pattern, index.graph, m, [](const std::string& s) { return s; }));
-    if (result.gave_up)
-      fmt::print(
-          "  the search was stopped: the pattern is too large, or its outputs are not connected and have too many "
-          "combinations\n");
-    for (const Reason& r : reasons) {
-      const ReasonText t = reason_text(r, pattern, index, mode);
-      fmt::print("  {}", reason_name(r.type));
-      if (!t.pattern_node.empty()) fmt::print(" at '{}'", t.pattern_node);
-      if (!t.graph_node.empty()) fmt::print(" against the graph's '{}'", t.graph_node);
-      if (t.expected.empty())
-        fmt::print(": {}\n", t.actual);
-      else
-        fmt::print(": expected {}, found {}\n", t.expected, t.actual.empty() ? "nothing" : t.actual);
-      if (r.pattern_node >= 0)
-        fmt::print("    {}:{}: {}\n", pattern.graph.file, line_of(pattern.graph, r.pattern_node),
-                   source_line(pattern.graph, r.pattern_node));
-      if (r.graph_node >= 0)
-        fmt::print("    {}:{}: {}\n", index.graph.file, line_of(index.graph, r.graph_node),
-                   source_line(index.graph, r.graph_node));
-      fmt::print("    {}\n", t.advice);
-    }
-    if (!after.empty()) fmt::print("# after {}\n{}\n", name, after);
   }
 };
 
@@ -154,7 +91,10 @@ int run(const Options& o) {
       if (o.json)
         shown.json();
       else
-        shown.text();
+        fmt::print("{}{}", match_text(pattern, index, mode, result, reasons, file),
+                   after_text.empty()
+                       ? ""
+                       : fmt::format("# after {}\n{}\n", std::filesystem::path(file).stem().string(), after_text));
     }
     if (after) graph = std::move(*after);
   }

@@ -274,7 +274,7 @@ int delete_run(const Options& o) {
   for (const auto& entry : fs::directory_iterator(folder, error))
     if (entry.path().filename() == ".git")
       fail(Code::usage, fmt::format("'{}' is a git repository; nothing is deleted", o.run));
-  if (const std::string writer = journal_writer(o.run); !writer.empty())
+  if (const std::string writer = line_file_writer(o.run); !writer.empty())
     fail(Code::environment, fmt::format("'{}' is in use by {}; nothing is deleted", o.run, writer));
   if (!o.yes) {
     if (::isatty(STDIN_FILENO) == 0) fail(Code::usage, "nobody to ask: give --yes to delete without a question");

@@ -1,0 +1,35 @@
+#include "author/process.h"
+
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/process.h"
+#include "base/text.h"
+
+namespace passnet::author {
+
+Result<bool> author_in_process(const std::vector<std::string>& graphs, const std::string& folder, bool measure,
+                               int threads) {
+  const std::string order = folder + "/sorted_output_pass_rule_names.json";
+  if (!file_exists(order)) {
+    std::vector<std::string> command = {"/proc/self/exe", "author",    "--single-wrapper",     "-o",
+                                        folder,           "--threads", std::to_string(threads)};
+    if (!measure) command.emplace_back("--no-measure");
+    command.emplace_back("--");
+    command.insert(command.end(), graphs.begin(), graphs.end());
+    std::vector<std::string> environment;
+    for (char** item = environ; *item != nullptr; ++item) environment.emplace_back(*item);
+    ProcessLimits limits;
+    limits.seconds = 600;
+    limits.memory_bytes = std::int64_t{64} << 30;
+    auto result = process_run(command, environment, limits);
+    if (!result) return std::move(result.error());
+    if (result->status != 0 || !file_exists(order))
+      return Error{Code::run, {}, "the author failed: " + std::string(text_trim(result->output)), {}};
+  }
+  auto text = file_read(order);
+  if (!text) return std::move(text.error());
+  return text->find('"') != std::string::npos;
+}
+
+}  // namespace passnet::author

@@ -1,0 +1,17 @@
+// The author in a process of its own: whoever forks workers never loads torch itself, and a graph that breaks the
+// author breaks nobody else.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace passnet::author {
+
+// Writes the pass folder for a task's graphs, one wrapper for all. `measure`: times decide, on so many threads; else
+// the cost model. Gives whether there is a pass. What is in the folder already stays as it is.
+Result<bool> author_in_process(const std::vector<std::string>& graphs, const std::string& folder, bool measure,
+                               int threads);
+
+}  // namespace passnet::author

@@ -1,0 +1,353 @@
+#include "serve/http_server.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/websocket.hpp>
+#include <chrono>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <thread>
+
+namespace passnet::serve {
+
+namespace {
+
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace websocket = beast::websocket;
+using Clock = std::chrono::steady_clock;
+constexpr int kSliceMs = 200;
+
+// A connected socket as Beast's synchronous streams want it. Every read and write ends at a deadline, or when asked to.
+class TimedSocket {
+ public:
+  using executor_type = boost::asio::io_context::executor_type;
+
+  TimedSocket(int fd, boost::asio::io_context& context, const std::function<bool()>& stop)
+      : fd_(fd), context_(context), stop_(stop) {}
+  ~TimedSocket() { ::close(fd_); }
+  TimedSocket(const TimedSocket&) = delete;
+  TimedSocket& operator=(const TimedSocket&) = delete;
+
+  executor_type get_executor() { return context_.get_executor(); }
+  void within(double seconds) {
+    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+
+  template <class Buffers>
+  std::size_t read_some(const Buffers& buffers, beast::error_code& error) {
+    for (auto at = boost::asio::buffer_sequence_begin(buffers); at != boost::asio::buffer_sequence_end(buffers); ++at) {
+      const boost::asio::mutable_buffer buffer(*at);
+      if (buffer.size() == 0) continue;
+      if (!wait(POLLIN, error)) return 0;
+      const ssize_t n = ::recv(fd_, buffer.data(), buffer.size(), 0);
+      if (n > 0) return static_cast<std::size_t>(n);
+      error = n == 0 ? beast::error_code(boost::asio::error::eof)
+                     : beast::error_code(errno, boost::system::system_category());
+      return 0;
+    }
+    return 0;
+  }
+  template <class Buffers>
+  std::size_t read_some(const Buffers& buffers) {
+    beast::error_code error;
+    const std::size_t n = read_some(buffers, error);
+    if (error) throw beast::system_error(error);
+    return n;
+  }
+  template <class Buffers>
+  std::size_t write_some(const Buffers& buffers, beast::error_code& error) {
+    for (auto at = boost::asio::buffer_sequence_begin(buffers); at != boost::asio::buffer_sequence_end(buffers); ++at) {
+      const boost::asio::const_buffer buffer(*at);
+      if (buffer.size() == 0) continue;
+      if (!wait(POLLOUT, error)) return 0;
+      const ssize_t n = ::send(fd_, buffer.data(), buffer.size(), MSG_NOSIGNAL);
+      if (n >= 0) return static_cast<std::size_t>(n);
+      error = beast::error_code(errno, boost::system::system_category());
+      return 0;
+    }
+    return 0;
+  }
+  template <class Buffers>
+  std::size_t write_some(const Buffers& buffers) {
+    beast::error_code error;
+    const std::size_t n = write_some(buffers, error);
+    if (error) throw beast::system_error(error);
+    return n;
+  }
+
+  // Looked up without taking anything from the line.
+  bool gone() const {
+    char byte = 0;
+    const ssize_t n = ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return stop_() || n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+  }
+
+ private:
+  bool wait(short what, beast::error_code& error) {
+    error = {};
+    while (Clock::now() < deadline_ && !stop_()) {
+      pollfd p{fd_, what, 0};
+      const int n = ::poll(&p, 1, kSliceMs);
+      if (n > 0) return true;
+      if (n < 0 && errno != EINTR) break;
+    }
+    error = beast::error::timeout;
+    return false;
+  }
+
+  const int fd_;
+  boost::asio::io_context& context_;
+  const std::function<bool()>& stop_;
+  Clock::time_point deadline_ = Clock::now();
+};
+
+// Beast calls these when a WebSocket ends; the descriptor is closed with the stream.
+void teardown(beast::role_type, TimedSocket&, beast::error_code& error) { error = {}; }
+
+std::string lower(beast::string_view text) {
+  std::string out(text.data(), text.size());
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+Request request_from(const http::request<http::string_body>& message, Gone gone) {
+  Request out;
+  out.method = std::string(message.method_string().data(), message.method_string().size());
+  const std::string target(message.target().data(), message.target().size());
+  const std::size_t mark = target.find('?');
+  out.path = target.substr(0, mark);
+  if (mark != std::string::npos) out.query = target.substr(mark + 1);
+  out.body = message.body();
+  for (const auto& field : message)
+    out.headers.emplace_back(lower(field.name_string()), std::string(field.value().data(), field.value().size()));
+  out.gone = std::move(gone);
+  return out;
+}
+
+class BeastServer final : public Server {
+ public:
+  BeastServer(int fd, int port, const ServerOptions& options, Handle handle, Accept accept)
+      : listener_(fd), port_(port), options_(options), handle_(std::move(handle)), accept_(std::move(accept)) {}
+  ~BeastServer() override { ::close(listener_); }
+  int port() const override { return port_; }
+
+  void run(const std::function<bool()>& stop, const std::function<void()>& tick) override {
+    const std::function<bool()> stopping = [&] { return stop() || stop_; };
+    auto ticked = Clock::now();
+    while (!stop()) {
+      pollfd p{listener_, POLLIN, 0};
+      const int ready = ::poll(&p, 1, kSliceMs);
+      if (Clock::now() - ticked > std::chrono::seconds(1)) {
+        join_ended();
+        tick();
+        ticked = Clock::now();
+      }
+      if (ready <= 0) continue;
+      const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+      if (fd < 0) continue;
+      const int on = 1;
+      ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      join_ended();
+      const std::lock_guard hold(mutex_);
+      Connection& c = connections_.emplace_back();
+      const bool full = connections_.size() > options_.connections;
+      c.thread = std::thread([this, fd, full, &c, &stopping] {
+        TimedSocket socket(fd, context_, stopping);
+        try {
+          if (full)
+            send(socket, {503, R"({"error": "too many connections"})", "application/json", {}}, 11, false);
+          else
+            serve(socket);
+        } catch (const std::exception& error) {  // one connection's trouble
+          fmt::print(stderr, "a connection was closed: {}\n", error.what());
+        } catch (const Failure& failure) {
+          fmt::print(stderr, "a connection was closed: {}\n", error_line(failure.error));
+        }
+        c.ended = true;
+      });
+    }
+    stop_ = true;
+    for (Connection& c : connections_) c.thread.join();
+    connections_.clear();
+  }
+
+ private:
+  struct Connection {
+    std::thread thread;
+    std::atomic<bool> ended = false;
+  };
+
+  void join_ended() {
+    const std::lock_guard hold(mutex_);
+    for (auto c = connections_.begin(); c != connections_.end();)
+      if (c->ended) {
+        c->thread.join();
+        c = connections_.erase(c);
+      } else {
+        ++c;
+      }
+  }
+
+  bool send(TimedSocket& socket, const Reply& reply, unsigned version, bool keep) {
+    http::response<http::string_body> out(static_cast<http::status>(reply.status), version);
+    out.set(http::field::server, "passnet");
+    if (!reply.body.empty()) out.set(http::field::content_type, reply.type);
+    for (const auto& [name, value] : reply.headers) out.set(name, value);
+    out.keep_alive(keep);
+    out.body() = reply.body;
+    out.prepare_payload();
+    socket.within(options_.request_seconds);
+    beast::error_code error;
+    http::write(socket, out, error);
+    return !error;
+  }
+
+  void serve(TimedSocket& socket) {
+    beast::flat_buffer buffer;
+    for (bool keep = true; keep;) {
+      http::request_parser<http::string_body> parser;
+      parser.body_limit(options_.body_limit);
+      parser.header_limit(64 << 10);
+      beast::error_code error;
+      // Idle until the first byte; then all of it has to come soon.
+      socket.within(options_.idle_seconds);
+      if (buffer.size() == 0) {
+        const std::size_t n = socket.read_some(buffer.prepare(4096), error);
+        if (error) return;
+        buffer.commit(n);
+      }
+      socket.within(options_.request_seconds);
+      http::read(socket, buffer, parser, error);
+      if (error) {
+        if (error == http::error::end_of_stream || error == boost::asio::error::eof || error == beast::error::timeout)
+          return;
+        const int status = error == http::error::body_limit ? 413 : 400;
+        send(socket, {status, fmt::format(R"({{"error": "{}"}})", error.message()), "application/json", {}}, 11, false);
+        return;
+      }
+      const auto& message = parser.get();
+      const Request request = request_from(message, [&socket] { return socket.gone(); });
+      if (websocket::is_upgrade(message)) {
+        if (auto handler = accept_(request)) return serve_socket(socket, message, *handler);
+        send(socket, {404, R"({"error": "no WebSocket here"})", "application/json", {}}, message.version(), false);
+        return;
+      }
+      keep = message.keep_alive();
+      Reply reply;
+      try {
+        reply = handle_(request);
+      } catch (const Failure& failure) {
+        reply = {500, R"({"error": "the server cannot go on"})", "application/json", {}};
+        fmt::print(stderr, "{}\n", error_line(failure.error));
+      }
+      if (!send(socket, reply, message.version(), keep)) return;
+    }
+  }
+
+  void serve_socket(TimedSocket& socket, const http::request<http::string_body>& upgrade, Socket& handler) {
+    websocket::stream<TimedSocket&, false> ws(socket);  // no compression: peers are near
+    ws.read_message_max(options_.body_limit);
+    beast::error_code error;
+    socket.within(options_.request_seconds);
+    ws.accept(upgrade, error);
+    if (error) return;
+    const Gone gone = [&socket] { return socket.gone(); };
+    while (true) {
+      beast::flat_buffer message;
+      socket.within(options_.idle_seconds);
+      ws.read(message, error);
+      if (error) return;
+      const auto answer = handler.message(beast::buffers_to_string(message.data()), gone);
+      socket.within(options_.request_seconds);
+      if (!answer) {
+        ws.close(websocket::close_code::normal, error);
+        return;
+      }
+      ws.text(true);
+      ws.write(boost::asio::buffer(*answer), error);
+      if (error) return;
+    }
+  }
+
+  const int listener_, port_;
+  const ServerOptions options_;
+  const Handle handle_;
+  const Accept accept_;
+  boost::asio::io_context context_;  // for its executor; nothing is asynchronous
+  std::mutex mutex_;
+  std::list<Connection> connections_;
+  std::atomic<bool> stop_ = false;
+};
+
+}  // namespace
+
+const std::string* Request::header(std::string_view name) const {
+  for (const auto& [key, value] : headers)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+std::string Request::parameter(std::string_view name) const {
+  std::string_view rest = query;
+  while (!rest.empty()) {
+    const std::string_view item = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    if (item.size() > name.size() && item.starts_with(name) && item[name.size()] == '=')
+      return std::string(item.substr(name.size() + 1));
+  }
+  return "";
+}
+
+bool loopback_origin(const Request& request) {
+  const auto loopback = [](std::string_view text) {
+    if (const std::size_t scheme = text.find("://"); scheme != std::string_view::npos) text.remove_prefix(scheme + 3);
+    if (text.starts_with("[::1]")) return true;
+    const std::string_view host = text.substr(0, text.find(':'));
+    return host == "localhost" || host == "127.0.0.1";
+  };
+  const std::string* origin = request.header("origin");
+  const std::string* host = request.header("host");
+  return (origin == nullptr || loopback(*origin)) && (host == nullptr || loopback(*host));
+}
+
+Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options, Handle handle, Accept accept) {
+  const auto refuse = [&](const char* what) {
+    return Error{Code::environment,
+                 {},
+                 fmt::format("cannot {} {}:{}: {}", what, options.address, options.port, std::strerror(errno)),
+                 {}};
+  };
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(options.port));
+  if (::inet_pton(AF_INET, options.address.c_str(), &address.sin_addr) != 1)
+    return Error{Code::usage, {}, fmt::format("'{}' is no IPv4 address", options.address), {}};
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return refuse("make a socket for");
+  const int on = 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  socklen_t size = sizeof address;
+  if (::bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(fd, 256) != 0 ||
+      ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    const Error error = refuse("listen on");
+    ::close(fd);
+    return error;
+  }
+  return std::unique_ptr<Server>(
+      std::make_unique<BeastServer>(fd, ntohs(address.sin_port), options, std::move(handle), std::move(accept)));
+}
+
+}  // namespace passnet::serve
