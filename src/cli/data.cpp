@@ -22,7 +22,7 @@ void add_data(CLI::App& app, Outcome& outcome) {
   add_data_dedupe(*data, outcome);
   add_data_split(*data, outcome);
   add_data_group(*data, outcome);
-  add_data_pack(*data, outcome);
+  add_data_exchange(*data, outcome);
   add_data_stats(*data, outcome);
   add_data_lint(*data, outcome);
 }

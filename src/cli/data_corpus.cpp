@@ -26,7 +26,7 @@ void CorpusOptions::add_options(CLI::App& command, const std::string& out_help) 
 
 std::vector<data::Facts> corpus_facts(const CorpusOptions& o) {
   const std::vector<std::string> graphs = o.selection.resolve();
-  folder_make(o.out).take();
+  data::folder_begin(o.out).take();
   Progress progress("graphs", graphs.size(), o.json);
   std::vector<data::Facts> facts = data::scan_facts(graphs, o.facts.empty() ? o.out + "/facts.tsv" : o.facts, o.jobs,
                                                     [&](std::size_t failed) { progress.step(failed); });

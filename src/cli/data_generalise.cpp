@@ -1,8 +1,10 @@
 // passnet data generalise: graphs at other sizes and in half precision.
 #include <fmt/format.h>
 
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -107,11 +109,35 @@ std::string dtype_one(const std::string& text, Engine& engine) {
   return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
+// Which graphs an earlier run has done: a line a graph, after its folders were written.
+class Done {
+ public:
+  explicit Done(const std::string& folder) : path_(folder + "/done.txt") {
+    folder_make(folder).take();
+    if (const auto names = file_read_list(path_)) names_.insert(names->begin(), names->end());
+    out_.open(path_, std::ios::app);
+  }
+  bool contains(const std::string& name) const { return names_.contains(name); }
+  void add(const std::string& name) { out_ << name << std::endl; }
+
+ private:
+  std::string path_;
+  std::set<std::string> names_;
+  std::ofstream out_;
+};
+
 int generalise(const GeneraliseOptions& o, const data::FarmWork& work, const std::string& what) {
-  const std::vector<std::string> graphs = o.selection.resolve();
-  const std::vector<std::string> names = graph_names(graphs);
+  std::vector<std::string> graphs = o.selection.resolve();
+  std::vector<std::string> names = graph_names(graphs);
   std::map<std::string, std::string> dropped;
-  std::size_t written = 0;
+  std::size_t written = 0, kept = 0;
+  Done finished(o.out);
+  for (std::size_t i = graphs.size(); i-- > 0;)
+    if (finished.contains(names[i])) {
+      graphs.erase(graphs.begin() + static_cast<std::ptrdiff_t>(i));
+      names.erase(names.begin() + static_cast<std::ptrdiff_t>(i));
+      ++kept;
+    }
   Progress progress("graphs", graphs.size(), o.json);
   const auto drop = [&](const std::string& folder, const std::string& why) {
     dropped.emplace(folder, why);
@@ -148,16 +174,15 @@ int generalise(const GeneraliseOptions& o, const data::FarmWork& work, const std
           ++written;
           if (o.json) fmt::print("{}\n", ordered_json({{"graph", graphs[i]}, {"folder", folder}}).dump());
         }
+        finished.add(names[i]);
         progress.step(dropped.size());
       });
   std::string lines;
   for (const auto& [folder, why] : dropped) lines += fmt::format("{}\t{}\n", folder, text_printable(why));
-  if (!lines.empty()) {
-    folder_make(o.out).take();
-    file_write(o.out + "/dropped.tsv", lines).take();
-  }
+  if (!lines.empty()) file_write(o.out + "/dropped.tsv", lines).take();
   if (!o.json)
-    fmt::print("{} {} of {} graphs in {}; {} dropped{}\n", written, what, graphs.size(), o.out, dropped.size(),
+    fmt::print("{} {} of {} graphs in {}{}; {} dropped{}\n", written, what, graphs.size(), o.out,
+               kept > 0 ? fmt::format(" ({} graphs were done)", kept) : "", dropped.size(),
                dropped.empty() ? "" : fmt::format(" (why: {}/dropped.tsv)", o.out));
   return written > 0 || dropped.empty() ? kOk : kFailed;
 }

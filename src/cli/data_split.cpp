@@ -45,7 +45,7 @@ int split(const SplitCommand& o) {
   const std::vector<data::Facts> facts = corpus_facts(o.corpus);
   const data::Split done = data::split_graphs(facts, options);
   const std::string lists = o.corpus.out + "/graph_lists";
-  folder_make(lists).take();
+  data::folder_begin(lists).take();
   std::vector<std::string> texts(options.parts.size());
   std::vector<std::size_t> counts(options.parts.size());
   std::string left_out;

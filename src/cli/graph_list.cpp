@@ -14,9 +14,11 @@ namespace passnet::cli {
 void GraphSelection::add_options(CLI::App& command) {
   command
       .add_option("graphs", paths,
-                  "Graph folders (model.py, weight_meta.py), task folders with a graph_list.txt, or folders and packs of graphs")
+                  "Graph folders (model.py, weight_meta.py), task folders with a graph_list.txt, or folders and packs "
+                  "of graphs")
       ->type_name("FOLDER");
-  command.add_option("--list", lists, "File with a graph folder a line, or uid<TAB>folder")->type_name("FILE");
+  command.add_option("--list", lists, "File with a graph or sample folder a line, or uid<TAB>folder")
+      ->type_name("FILE");
   command
       .add_option(
           "--root", root,
@@ -46,12 +48,20 @@ std::string guess_root(const std::string& list, const std::string& first) {
   return folder_of(list);
 }
 
-void add_list(const std::string& list, const std::string& root, std::vector<std::string>& out) {
+void add_list(const std::string& list, const std::string& root, std::vector<std::string>& out, int depth = 0) {
   std::vector<std::string> entries = file_read_list(list).take();
   for (std::string& entry : entries) entry = text_trim(text_split(entry, '\t').back());
   if (entries.empty()) return;
   const std::string base = root.empty() ? guess_root(list, entries[0]) : root;
-  for (const std::string& entry : entries) out.push_back(join(base, entry));
+  // A list of samples names folders with lists of their own; its first entry tells.
+  const std::string first = join(base, entries[0]);
+  const bool samples = depth < 2 && !file_exists(first + "/model.py") && file_exists(first + "/graph_list.txt");
+  for (const std::string& entry : entries) {
+    if (samples)
+      add_list(join(base, entry) + "/graph_list.txt", root, out, depth + 1);
+    else
+      out.push_back(join(base, entry));
+  }
 }
 
 // Every graph folder below, sorted. What cannot be entered is passed over.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -50,13 +51,22 @@ Result<GraphFiles> read_graph_files(const std::string& folder) {
 
 Result<std::monostate> write_graph_files(const std::string& folder, const GraphFiles& files) {
   return guarded([&] {
-    folder_make(folder).take();
+    folder_begin(folder).take();
     for (const GraphFile& file : files)
       if (file.name != "graph_hash.txt") file_write(folder + "/" + file.name, file.text).take();
     if (const std::string* hash = find_file(files, "graph_hash.txt"))
       file_write(folder + "/graph_hash.txt", *hash).take();
     return std::monostate{};
   });
+}
+
+Result<std::monostate> folder_begin(const std::string& folder) {
+  std::error_code code;
+  for (std::filesystem::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+    std::error_code ignored;
+    if (at->path().extension() == ".tmp") std::filesystem::remove(at->path(), ignored);
+  }
+  return folder_make(folder);
 }
 
 bool graph_files_whole(const std::string& folder) { return file_exists(folder + "/graph_hash.txt"); }

@@ -21,6 +21,8 @@ GraphFiles print_graph_files(const Graph& graph, const std::vector<TensorMeta>& 
 Result<GraphFiles> read_graph_files(const std::string& folder);
 // Makes the folder; graph_hash.txt is written last, so that a folder that has it is whole.
 Result<std::monostate> write_graph_files(const std::string& folder, const GraphFiles& files);
+// Makes the folder for a run that may have been killed before: temporaries that a kill left in it go.
+Result<std::monostate> folder_begin(const std::string& folder);
 bool graph_files_whole(const std::string& folder);
 
 const std::string* find_file(const GraphFiles& files, std::string_view name);

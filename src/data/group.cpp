@@ -51,6 +51,7 @@ std::string list_line(const Facts& facts, const std::string& folder) {
 Result<std::monostate> write_sample(const std::string& root, const Sample& sample, const std::vector<Facts>& facts) {
   return guarded([&] {
     const std::string folder = root + "/" + sample.name;
+    folder_begin(folder).take();
     folder_make(folder + "/pass_dir").take();
     std::string graphs, uids;
     for (const std::size_t i : sample.graphs) {

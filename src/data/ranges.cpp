@@ -19,7 +19,22 @@ namespace {
 // A node alone, with inputs for its operands.
 std::string form_of(const Node& node) {
   Graph one;
-  one.nodes.push_back(node);
+  std::map<NodeId, NodeId> operands;
+  node_inputs(node, [&](NodeId id) { operands.emplace(id, 0); });
+  Node placeholder;
+  placeholder.kind = NodeKind::placeholder;
+  for (auto& [id, own] : operands) {
+    own = static_cast<NodeId>(one.nodes.size());
+    one.nodes.push_back(placeholder);
+  }
+  const auto renumber = [&](auto&& self, Value& v) -> void {
+    if (v.is_node()) v.node = operands.at(v.node);
+    for (Value& item : v.items) self(self, item);
+  };
+  Node call = node;
+  for (Value& arg : call.args) renumber(renumber, arg);
+  for (Kwarg& kwarg : call.kwargs) renumber(renumber, kwarg.value);
+  one.nodes.push_back(std::move(call));
   return sample_text(one);
 }
 
@@ -106,7 +121,7 @@ std::vector<FoundRange> find_sole(const std::vector<OpSequence>& graphs) {
       }
       ++counts[found->second];
     }
-  for (std::size_t i = 0; i < out.size(); ++i) out[i].why += fmt::format(", {} times", counts[i]);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].why += fmt::format(", {}x", counts[i]);
   return out;
 }
 
@@ -138,7 +153,7 @@ std::vector<FoundRange> find_typical(const std::vector<OpSequence>& graphs, cons
       for (std::size_t i = 0; i < std::min(free.size(), options.copies) && in_graphs.size() >= options.least; ++i)
         out.push_back({free[i].graph,
                        {free[i].begin, free[i].begin + length},
-                       fmt::format("{} operators, {} times in {} graphs", length, free.size(), in_graphs.size())});
+                       fmt::format("{} operators, {}x in {} graphs", length, free.size(), in_graphs.size())});
     }
   }
   return out;

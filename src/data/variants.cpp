@@ -98,10 +98,15 @@ const std::vector<Row>& rows() {
 
 }  // namespace
 
-bool is_weight(const Graph& graph, std::size_t input) {
-  const Node& node = graph.nodes[input];
-  return node.target.find("Parameter") != std::string::npos || node.name.find("_parameters_") != std::string::npos ||
-         node.name.find("_buffers_") != std::string::npos;
+// The annotation, or the name under which torch.compile captured it; a cut's inputs keep that as their original name.
+bool is_weight(const GraphFolder& folder, std::size_t input) {
+  const Node& node = folder.graph.nodes[input];
+  if (node.target.find("Parameter") != std::string::npos) return true;
+  const TensorMeta& meta = folder.metas[static_cast<std::size_t>(folder.inputs[input])];
+  for (const std::string* name : {&node.name, &meta.original_name})
+    for (const std::string_view part : {"_parameters_", "_buffers_", "_self_"})
+      if (name->find(part) != std::string::npos) return true;
+  return false;
 }
 
 Constraints guess_constraints(const GraphFolder& folder) {
@@ -116,7 +121,7 @@ Constraints guess_constraints(const GraphFolder& folder) {
     const TensorMeta& meta = folder.metas[static_cast<std::size_t>(folder.inputs[i])];
     std::vector<Dimension> dims;
     for (const std::int64_t size : meta.shape) dims.push_back({size, -1});
-    if (!is_weight(folder.graph, i) && !dims.empty()) {
+    if (!is_weight(folder, i) && !dims.empty()) {
       dims[0].symbol = symbol("batch", dims[0].size);
       if (dims.size() == 2 && !dtype_row(meta.dtype).floating) dims[1].symbol = symbol("length", dims[1].size);
       if (dims.size() == 4 && dims[1].size == 3) {

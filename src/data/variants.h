@@ -22,6 +22,6 @@ Result<Variants> find_variants(const GraphFolder& folder, const Constraints& con
 // 1 of integer inputs the length, 2 and 3 of images their size.
 Constraints guess_constraints(const GraphFolder& folder);
 
-bool is_weight(const Graph& graph, std::size_t input);
+bool is_weight(const GraphFolder& folder, std::size_t input);
 
 }  // namespace passnet::data
