@@ -69,7 +69,7 @@ class ChatModel final : public Model {
     if (o_.stream) out["stream"] = true;
     if (o_.stream) out["stream_options"] = {{"include_usage", true}};
     out.update(o_.extra);
-    return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_text(out);
   }
 
   Outcome judge(const HttpAnswer& http) const {

@@ -137,6 +137,8 @@ std::optional<Json> McpServer::handle(const Json& message, std::string* home, co
       return error(*id, e.code, e.message);
     } catch (const Failure& failure) {
       return error(*id, kInternalError, error_line(failure.error));
+    } catch (const std::exception& e) {
+      return error(*id, kInternalError, e.what());
     }
   }
   return error(*id, kMethodNotFound, fmt::format("no method '{}'", text_printable(method.substr(0, 100))));
