@@ -108,6 +108,16 @@ Environment::Answer Environment::reset(const Json& data, std::shared_ptr<Work>& 
 }
 
 Environment::Answer Environment::step(const Json& action, const Json& options, Work& work, const Gone& gone) {
+  try {
+    return stepped(action, options, work, gone);
+  } catch (const Failure& failure) {
+    return Answer::failed("EXECUTION_ERROR", error_line(failure.error));
+  } catch (const std::exception& error) {
+    return Answer::failed("EXECUTION_ERROR", error.what());
+  }
+}
+
+Environment::Answer Environment::stepped(const Json& action, const Json& options, Work& work, const Gone& gone) {
   const std::string tool = string_of(action, "tool");
   const Json arguments = action.is_object() && action.contains("arguments") && !action["arguments"].is_null()
                              ? action["arguments"]

@@ -106,8 +106,7 @@ Reply McpHttp::post(const Request& request) {
   std::string home;
   {
     const std::lock_guard hold(peer->mutex);
-    const bool calls = message.is_object() && message.contains("method") && message["method"] == "tools/call";
-    if (calls && (peer->home.empty() || server_.pool().find(peer->home) == nullptr))
+    if (McpServer::needs_home(message) && (peer->home.empty() || server_.pool().find(peer->home) == nullptr))
       if (auto work = server_.pool().open("")) peer->home = (*work)->handle();
     home = peer->home;
   }

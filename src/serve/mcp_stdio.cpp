@@ -108,9 +108,7 @@ class Stdio {
 
   // Opened here, by one thread, so that calls at once do not each open their own.
   void open_home(const Json& message) {
-    const bool opens = message.contains("params") && message["params"].is_object() &&
-                       message["params"].contains("name") && message["params"]["name"] == "open_task";
-    if (opens || (!home_.empty() && server_.pool().find(home_) != nullptr)) return;
+    if (!McpServer::needs_home(message) || (!home_.empty() && server_.pool().find(home_) != nullptr)) return;
     if (auto work = server_.pool().open("")) home_ = (*work)->handle();
   }
 
