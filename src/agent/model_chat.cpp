@@ -1,7 +1,9 @@
 // A model behind an endpoint of chat completions: request, tries, waits.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <random>
 #include <thread>
 

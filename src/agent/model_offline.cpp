@@ -1,6 +1,7 @@
 // Models that need no endpoint. Both are functions of the conversation alone, so a run with them can be taken up again.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <map>
 
 #include "agent/model.h"

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <set>
 
 #include "agent/chat.h"
