@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 PYTHON := $(if $(PASSNET_PYTHON),$(PASSNET_PYTHON),.venv/bin/python)
 SHARED ?= ../shared
 
-.PHONY: help setup build demo test check-all sanitize gpu-check fuzz bench samples format tidy clean
+.PHONY: help setup build demo test check-all check-peers sanitize gpu-check fuzz bench samples format tidy clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,6 +29,12 @@ demo: build ## bench hand-written passes, the author's and none on three tasks o
 	@echo
 	@rm -rf build/demo && build/passnet bench $(DEMO_TASKS:%=samples/%) --candidates hand=examples/hand,author,none --budget 0.5 --out build/demo
 	@echo "The author's passes are in build/demo/author, the records in build/demo/records.jsonl."
+	@echo
+	@echo "== An agent without a language model: the author answers through the same tools"
+	@rm -rf build/demo-agent && build/passnet agent run samples/gpt2_tanh_gelu --model author --budget 0.5 --out build/demo-agent
+	@build/passnet agent export build/demo-agent --format transcript | sed -n '/--- step 3/,$$p'
+	@for format in r2e openai sharegpt; do build/passnet agent export build/demo-agent --format $$format -o build/demo-agent/$$format.jsonl 2>/dev/null; done
+	@echo "The event log, and trajectories for training in three formats, are in build/demo-agent."
 
 test: build ## run the whole suite; ends with 'N passed, N failed'
 	@cd build && ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml
@@ -37,6 +43,10 @@ test: build ## run the whole suite; ends with 'N passed, N failed'
 check-all: build ## as test, every graph of $(SHARED)/passbench against Python torch, kernels against Triton's interpreter (an hour)
 	@cd build && PASSNET_ALL=1 ctest --output-on-failure -j 1 --test-output-size-passed 1000000 --output-junit ctest.xml
 	@$(PYTHON) tests/summary.py build/ctest.xml
+
+check-peers: build ## the agent against LiteLLM, mcp, fastmcp, openenv-core and datasets from PyPI (into .venv-peers)
+	@test -e .venv-peers/.done || { python3 -m venv .venv-peers && .venv-peers/bin/pip install -q -r tests/agent/requirements-peers.txt && touch .venv-peers/.done; }
+	@$(PYTHON) tests/agent/peers_test.py build/passnet samples
 
 sanitize: setup ## the suite under address and undefined-behaviour sanitizers
 	@cmake --preset sanitize $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON=$(PASSNET_PYTHON)) >/dev/null && cmake --build --preset sanitize -j $(JOBS) -- --quiet

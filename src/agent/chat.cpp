@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <set>
+
 #include "base/text.h"
 
 namespace passnet::agent {
@@ -50,12 +53,10 @@ Finish finish_from(const std::string& word, const Reply& reply) {
 
 // Calls without an id, or two with the same, could not be answered.
 void name_calls(Reply& reply) {
-  for (std::size_t i = 0; i < reply.calls.size(); ++i) {
-    std::string& id = reply.calls[i].id;
-    const auto same = std::find_if(reply.calls.begin(), reply.calls.begin() + static_cast<std::ptrdiff_t>(i),
-                                   [&](const ToolCall& c) { return c.id == id; });
-    if (id.empty() || same != reply.calls.begin() + static_cast<std::ptrdiff_t>(i)) id += fmt::format("call_{}", i);
-  }
+  std::set<std::string> taken;
+  int next = 0;
+  for (ToolCall& call : reply.calls)
+    while (call.id.empty() || !taken.insert(call.id).second) call.id = fmt::format("call_{}", next++);
 }
 
 ChatAnswer failed(std::string why, bool again) { return {std::nullopt, std::move(why), 0, again}; }
@@ -63,7 +64,7 @@ ChatAnswer failed(std::string why, bool again) { return {std::nullopt, std::move
 ChatAnswer error_answer(const Json& error) {
   ChatAnswer out;
   out.error = error.is_string() ? error.get<std::string>() : string_of(error, "message");
-  if (out.error.empty()) out.error = error.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 300);
+  if (out.error.empty()) out.error = json_text(error).substr(0, 300);
   if (const Json* code = member(error, "code")) {
     if (code->is_number_integer()) out.code = code->get<int>();
     if (code->is_string()) out.code = std::atoi(code->get<std::string>().c_str());
@@ -80,7 +81,7 @@ class StreamReader {
       done_ = true;
       return true;
     }
-    const Json j = Json::parse(text, nullptr, false);
+    const Json j = json_read(text);
     if (!j.is_object()) {
       answer_ = failed("a piece of the stream is not valid JSON", true);
       return false;
@@ -147,7 +148,7 @@ class StreamReader {
 }  // namespace
 
 ChatAnswer chat_from_body(std::string_view body) {
-  const Json j = Json::parse(body, nullptr, false);
+  const Json j = json_read(body);
   if (!j.is_object()) return failed("the answer is not valid JSON: " + text_printable(body.substr(0, 100)), true);
   if (const Json* error = member(j, "error")) return error_answer(*error);
   const Json* choice = first_choice(j);
@@ -188,7 +189,7 @@ ChatAnswer chat_from_stream(std::string_view body) {
 }
 
 std::string chat_error(std::string_view body) {
-  const Json j = Json::parse(body, nullptr, false);
+  const Json j = json_read(body);
   if (const Json* error = member(j, "error")) return error_answer(*error).error;
   for (const char* key : {"message", "detail"})
     if (std::string text = string_of(j, key); !text.empty()) return text;

@@ -41,8 +41,7 @@ bool is_event(const Json& j) {
 
 Result<std::unique_ptr<EventLog>> EventLog::open(const std::string& folder) {
   auto out = std::make_unique<EventLog>();
-  auto lines = LineFile::open(folder, kEventsFile,
-                              [](std::string_view line) { return is_event(Json::parse(line, nullptr, false)); });
+  auto lines = LineFile::open(folder, kEventsFile, [](std::string_view line) { return is_event(json_read(line)); });
   if (!lines) return std::move(lines.error());
   out->lines_ = std::move(*lines);
   return out;
@@ -53,7 +52,7 @@ void EventLog::append(Json event) {
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count() /
       1e3;
-  lines_->append(event.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n").take();
+  lines_->append(json_text(event) + "\n").take();
 }
 
 Result<Attempts> events_read(const std::string& path) {
@@ -61,7 +60,7 @@ Result<Attempts> events_read(const std::string& path) {
   Attempts out;
   std::map<std::pair<std::string, int>, std::size_t> at;
   auto end = line_file_scan(file, 0, [&](Line&& line) {
-    Json event = line.too_long ? Json() : Json::parse(line.text, nullptr, false);
+    Json event = line.too_long ? Json() : json_read(line.text);
     if (!is_event(event)) {
       if (out.problems.size() < 100) out.problems.push_back(fmt::format("{}:{}: no event", file, line.number));
       return;

@@ -36,7 +36,7 @@ std::string answers_hash(const Attempt& a) {
           if (call.is_object()) call.erase("id");
       all.push_back(std::move(message));
     }
-  return sha256_hex(all.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return sha256_hex(json_text(all));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace passnet::agent {
 
 namespace {
 
-std::string line(const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string line(const Json& j) { return json_text(j) + "\n"; }
 
 const Json& tools_of(const Attempt& a) {
   return a.begin().contains("tools") && a.begin()["tools"].is_array() ? a.begin()["tools"] : tools_for_chat();
@@ -14,7 +14,7 @@ const Json& tools_of(const Attempt& a) {
 
 // A call as an object; arguments that are no JSON stay the text that they are.
 Json call_json(const ToolCall& c) {
-  const Json arguments = Json::parse(c.arguments, nullptr, false);
+  const Json arguments = json_read(c.arguments);
   return {{"name", c.name}, {"arguments", arguments.is_discarded() ? Json(c.arguments) : arguments}};
 }
 
@@ -60,9 +60,7 @@ std::string export_sharegpt(const Attempt& a, const ExportContext&) {
   Json conversations = Json::array();
   for (const auto& [from, values] : turns) {
     const Json& one = values.size() == 1 ? values[0] : values;
-    conversations.push_back({{"from", from},
-                             {"value", one.is_string() ? one.get<std::string>()
-                                                       : one.dump(-1, ' ', false, Json::error_handler_t::replace)}});
+    conversations.push_back({{"from", from}, {"value", one.is_string() ? one.get<std::string>() : json_text(one)}});
   }
   return line({{"conversations", conversations}, {"system", system}, {"tools", tools_of(a).dump()}});
 }

@@ -15,7 +15,7 @@ std::string action_text(const std::vector<ToolCall>& calls) {
   std::string out;
   for (const ToolCall& c : calls) {
     out += fmt::format("{}<function={}>\n", out.empty() ? "" : "\n", c.name);
-    const Json arguments = Json::parse(c.arguments, nullptr, false);
+    const Json arguments = json_read(c.arguments);
     if (arguments.is_object())
       for (const auto& [name, value] : arguments.items())
         out += fmt::format("  <parameter={}>{}</parameter>\n", name, argument_text(value));
@@ -121,7 +121,7 @@ Steps steps_of(const Attempt& a) {
   return out;
 }
 
-std::string line(const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string line(const Json& j) { return json_text(j) + "\n"; }
 
 }  // namespace
 

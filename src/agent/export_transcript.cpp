@@ -19,7 +19,7 @@ std::string argument_text(const std::string& name, const Json& value) {
 
 std::string call_text(const ToolCall& c) {
   std::string out = fmt::format("> {}\n", c.name);
-  const Json arguments = Json::parse(c.arguments, nullptr, false);
+  const Json arguments = json_read(c.arguments);
   if (!arguments.is_object()) return out + "  " + text_printable(std::string_view(c.arguments).substr(0, 500)) + "\n";
   for (const auto& [name, value] : arguments.items()) out += argument_text(name, value);
   return out;

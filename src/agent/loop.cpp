@@ -13,6 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+constexpr const char* kNudge = "no_tool.md";
 constexpr int kNudges = 1;  // times that an answer without a tool call is no end, as long as nothing is scored
 
 class Loop {
@@ -37,7 +38,7 @@ class Loop {
       if (reply->finish == Finish::length)
         note("truncated.md");
       else if (!s_.best() && nudges_++ < kNudges)
-        note("no_tool.md");
+        note(kNudge);
       else
         return end(kByAgent);
     }
@@ -57,9 +58,9 @@ class Loop {
     s_.workspace().set_passes({}).take();
     std::string start = "pass_dir/ is empty.";
     ToolResult result;
-    const Files authored = setup_.start_author ? s_.author_files(setup_.author_measure).take() : Files{};
-    if (!authored.empty()) {
-      s_.workspace().set_passes(authored).take();
+    const Result<Files> authored = setup_.start_author ? s_.author_files(setup_.author_measure) : Files{};
+    if (authored && !authored->empty()) {
+      s_.workspace().set_passes(*authored).take();
       result = s_.call("pass_evaluator", Json::object());
       start = "pass_dir/ holds the built-in author's passes. They were evaluated:\n" + result.text;
     }
@@ -93,7 +94,7 @@ class Loop {
       if (event.contains("message")) say(event["message"]);
       if (event.contains("seconds") && event["seconds"].is_number()) earlier_ += event["seconds"].get<double>();
       if (kind == "result" && !calls_.empty()) calls_.erase(calls_.begin());
-      if (kind == "note") ++nudges_;
+      nudges_ += event.value("prompt", "") == kNudge ? 1 : 0;
       if (kind != "reply") continue;
       ++steps_;
       calls_ = message_calls(event["message"]);
@@ -148,7 +149,7 @@ class Loop {
   void note(const char* prompt) {
     say({{"role", "user"},
          {"content", setup_.prompts.text(prompt, {{"steps", std::to_string(setup_.limits.steps - steps_)}})}});
-    append("note", {{"step", steps_}, {"message", messages_.back()}});
+    append("note", {{"step", steps_}, {"prompt", prompt}, {"message", messages_.back()}});
   }
 
   const char* over_limit() const {

@@ -17,9 +17,7 @@ Json usage_json(const Usage& u) {
 }
 
 Usage usage_estimate(const std::vector<Json>& messages, const Reply& reply) {
-  const auto tokens = [](const Json& message) {
-    return static_cast<std::int64_t>(message.dump(-1, ' ', false, Json::error_handler_t::replace).size() / 4);
-  };
+  const auto tokens = [](const Json& message) { return static_cast<std::int64_t>(json_text(message).size() / 4); };
   Usage out;
   for (const Json& m : messages) out.prompt += tokens(m);
   out.completion = tokens(reply_message(reply));

@@ -3,15 +3,13 @@
 
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "agent/json.h"
 #include "base/error.h"
 
 namespace passnet::agent {
-
-using Json = nlohmann::ordered_json;
 
 struct ToolCall {
   std::string id, name;

@@ -1,7 +1,9 @@
 // A model behind an endpoint of chat completions: request, tries, waits.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <random>
 #include <thread>
 
@@ -69,7 +71,7 @@ class ChatModel final : public Model {
     if (o_.stream) out["stream"] = true;
     if (o_.stream) out["stream_options"] = {{"include_usage", true}};
     out.update(o_.extra);
-    return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json_text(out);
   }
 
   Outcome judge(const HttpAnswer& http) const {

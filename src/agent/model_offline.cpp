@@ -1,6 +1,7 @@
 // Models that need no endpoint. Both are functions of the conversation alone, so a run with them can be taken up again.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <map>
 
 #include "agent/model.h"
@@ -102,7 +103,7 @@ Result<std::unique_ptr<Model>> replay_model(const std::string& file) {
   auto out = std::make_unique<ReplayModel>();
   int unnamed = 0;
   auto end = line_file_scan(file, 0, [&](Line&& line) {
-    const Json j = line.too_long ? Json() : Json::parse(line.text, nullptr, false);
+    const Json j = line.too_long ? Json() : json_read(line.text);
     if (!j.is_object()) return;
     const auto string = [&](const char* key) {
       return j.contains(key) && j[key].is_string() ? j[key].get<std::string>() : "";

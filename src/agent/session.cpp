@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "agent/feedback.h"
+#include "agent/json.h"
 #include "agent/tools.h"
 #include "author/process.h"
 #include "base/text.h"
@@ -80,19 +81,22 @@ ToolResult Session::call(std::string_view name, const nlohmann::json& arguments)
     } catch (const Failure& failure) {
       if (code_kind(failure.error.code) == ErrorKind::environment) throw;
       refuse(failure.error.code == Code::usage ? failure.error.message : error_text(failure.error));
+    } catch (const std::exception& error) {  // a bug of ours: this call's, not the session's end
+      refuse(fmt::format("internal error: {}", error.what()));
     }
   }
   edited_ = edited_ || !result.changes.empty();
+  result.text = hide_paths(std::move(result.text));
+  if (tool == nullptr || !tool->whole) result.text = shortened(std::move(result.text), options_.result_limit);
   // Bytes that are no UTF-8 would break every record that they come into.
-  result.text = nlohmann::json::parse(json_string(shortened(hide_paths(std::move(result.text)), options_.result_limit)))
-                    .get<std::string>();
+  result.text = nlohmann::json::parse(json_string(result.text)).get<std::string>();
   return result;
 }
 
 ToolResult Session::call_text(std::string_view tool, std::string_view arguments) {
   const std::string_view text = text_trim(arguments);
   // Some models write nothing where there is no argument.
-  const nlohmann::json parsed = nlohmann::json::parse(text.empty() ? "{}" : text, nullptr, false);
+  const nlohmann::json parsed = json_read(text.empty() ? "{}" : text);
   if (!parsed.is_discarded()) return call(tool, parsed);
   ToolResult result;
   result.error = true;

@@ -93,7 +93,7 @@ constexpr Tool kTools[] = {
        "insert_line":{"type":"integer","description":"insert: the line after which the text goes; 0 is the beginning."},
        "view_range":{"type":"array","items":{"type":"integer"},"description":"view: first and last line, from 1; -1 is the end."}},
        "required":["command","path"],"additionalProperties":false})",
-     file_editor},
+     false, file_editor},
     {"pass_evaluator",
      "Evaluate pass_dir/ on all graphs of the task: match, check, compare with eager, time, score. The best scored "
      "state "
@@ -102,7 +102,7 @@ constexpr Tool kTools[] = {
        "detail":{"type":"string","enum":["brief","full"],"description":"full: every error, tolerances, kernels, stages."},
        "verify_only":{"type":"boolean","description":"Only check correctness, without waiting for the clock; no score."}},
        "required":[],"additionalProperties":false})",
-     pass_evaluator},
+     false, pass_evaluator},
     {"match_explain",
      "Say where the patterns of pass_dir/ occur in a graph, or why they do not: the first difference, both lines, "
      "advice.",
@@ -110,18 +110,18 @@ constexpr Tool kTools[] = {
        "graph":{"type":"string","description":"A graph's name; default: the first."},
        "pass":{"type":"string","description":"A pass's name (the file without .py); default: all."}},
        "required":[],"additionalProperties":false})",
-     match_explain},
+     false, match_explain},
     {"author_suggest", "Show the passes that the built-in author would write for this task: a correct starting point.",
      R"({"type":"object","properties":{
        "measure":{"type":"boolean","description":"Choose by measured times instead of the cost model, where that is allowed; slower."}},
        "required":[],"additionalProperties":false})",
-     author_suggest},
+     true, author_suggest},
     {"read_graph", "Show a graph of the task: its inputs and its model; or one stage alone.",
      R"({"type":"object","properties":{
        "graph":{"type":"string","description":"A graph's name; default: the first."},
        "stage":{"type":"string","enum":["model","program","inputs"],"description":"model: the Python text; program: the ATen calls; inputs: names, dtypes, shapes."}},
        "required":[],"additionalProperties":false})",
-     read_graph},
+     false, read_graph},
 };
 
 bool fits(const json& value, const std::string& type) {

@@ -12,7 +12,8 @@ namespace passnet::agent {
 struct Tool {
   std::string_view name;
   std::string_view description;
-  std::string_view schema;                                                             // JSON Schema of the arguments
+  std::string_view schema;  // JSON Schema of the arguments
+  bool whole;               // its answer is used word for word: not shortened
   void (*run)(Session& session, const nlohmann::json& arguments, ToolResult& result);  // throws Failure
 };
 std::span<const Tool> tools();

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -77,7 +78,8 @@ std::string holder(int fd) {
 
 }  // namespace
 
-Result<std::unique_ptr<LineFile>> LineFile::open(const std::string& folder, const std::string& name, const Whole& whole) {
+Result<std::unique_ptr<LineFile>> LineFile::open(const std::string& folder, const std::string& name,
+                                                 const Whole& whole) {
   std::unique_ptr<LineFile> out(new LineFile);
   out->folder_ = folder;
   out->path_ = (fs::path(folder) / name).string();

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <set>
 
 #include "agent/chat.h"
@@ -42,7 +45,7 @@ std::unique_ptr<agent::Model> make_model(const RunFlags& o) {
            "without an endpoint: --model author"}});
   chat.model = o.model;
   chat.key = variable(o.key_variable);
-  if (!o.extra.empty()) chat.extra = agent::Json::parse(o.extra, nullptr, false);
+  if (!o.extra.empty()) chat.extra = agent::json_read(o.extra);
   if (!chat.extra.is_object())
     fail({Code::usage, {}, "--extra is no JSON object", {R"(for example: --extra '{"top_p": 0.9}')"}});
   return agent::chat_model(std::move(chat));

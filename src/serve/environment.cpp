@@ -11,9 +11,7 @@ namespace {
 constexpr std::string_view kFinish = "finish";  // the action that ends an episode
 constexpr double kFailure = 0.1;                // what a failure counts
 
-Reply json_reply(int status, const Json& body) {
-  return {status, body.dump(-1, ' ', false, Json::error_handler_t::replace), "application/json", {}};
-}
+Reply json_reply(int status, const Json& body) { return {status, agent::json_text(body), "application/json", {}}; }
 
 struct ErrorRow {
   std::string_view code;
@@ -47,7 +45,7 @@ class EnvironmentSocket final : public Socket {
   }
 
   std::optional<std::string> message(const std::string& text, const Gone& gone) override {
-    const Json message = Json::parse(text, nullptr, false);
+    const Json message = agent::json_read(text);
     if (!message.is_object()) return error(Environment::Answer::failed("INVALID_JSON", "not a JSON object"));
     const std::string type = string_of(message, "type");
     const Json data = message.contains("data") && !message["data"].is_null() ? message["data"] : Json::object();
@@ -110,6 +108,16 @@ Environment::Answer Environment::reset(const Json& data, std::shared_ptr<Work>& 
 }
 
 Environment::Answer Environment::step(const Json& action, const Json& options, Work& work, const Gone& gone) {
+  try {
+    return stepped(action, options, work, gone);
+  } catch (const Failure& failure) {
+    return Answer::failed("EXECUTION_ERROR", error_line(failure.error));
+  } catch (const std::exception& error) {
+    return Answer::failed("EXECUTION_ERROR", error.what());
+  }
+}
+
+Environment::Answer Environment::stepped(const Json& action, const Json& options, Work& work, const Gone& gone) {
   const std::string tool = string_of(action, "tool");
   const Json arguments = action.is_object() && action.contains("arguments") && !action["arguments"].is_null()
                              ? action["arguments"]
@@ -254,7 +262,7 @@ Reply Environment::handle(const Request& request) {
     if (route.path != request.path) continue;
     known = true;
     if (route.method != request.method) continue;
-    const Json body = request.body.empty() ? Json::object() : Json::parse(request.body, nullptr, false);
+    const Json body = request.body.empty() ? Json::object() : agent::json_read(request.body);
     if (!body.is_object()) return reply_of(Answer::failed("INVALID_JSON", "the body is no JSON object"));
     return route.run(*this, request, body);
   }

@@ -30,6 +30,7 @@ class Environment {
   Pool& pool() { return pool_; }
 
  private:
+  Answer stepped(const Json& action, const Json& options, Work& work, const Gone& gone);
   Json observation(Work& work, std::string text, bool error) const;
 
   Pool& pool_;

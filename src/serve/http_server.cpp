@@ -5,19 +5,25 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
-#include <boost/asio/io_context.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <boost/beast/websocket.hpp>
+#include <cctype>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <list>
 #include <mutex>
 #include <thread>
+
+#include "serve/timed_socket.h"
+#include "serve/websocket.h"
 
 namespace passnet::serve {
 
@@ -25,59 +31,44 @@ namespace {
 
 namespace beast = boost::beast;
 namespace http = beast::http;
-namespace websocket = beast::websocket;
 using Clock = std::chrono::steady_clock;
-constexpr int kSliceMs = 200;
 
-// A connected socket as Beast's synchronous streams want it. Every read and write ends at a deadline, or when asked to.
-class TimedSocket {
+// The socket as Beast's synchronous functions want it.
+class Stream {
  public:
-  using executor_type = boost::asio::io_context::executor_type;
-
-  TimedSocket(int fd, boost::asio::io_context& context, const std::function<bool()>& stop)
-      : fd_(fd), context_(context), stop_(stop) {}
-  ~TimedSocket() { ::close(fd_); }
-  TimedSocket(const TimedSocket&) = delete;
-  TimedSocket& operator=(const TimedSocket&) = delete;
-
-  executor_type get_executor() { return context_.get_executor(); }
-  void within(double seconds) {
-    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  }
+  explicit Stream(TimedSocket& socket) : socket_(socket) {}
 
   template <class Buffers>
   std::size_t read_some(const Buffers& buffers, beast::error_code& error) {
+    error = {};
     for (auto at = boost::asio::buffer_sequence_begin(buffers); at != boost::asio::buffer_sequence_end(buffers); ++at) {
       const boost::asio::mutable_buffer buffer(*at);
       if (buffer.size() == 0) continue;
-      if (!wait(POLLIN, error)) return 0;
-      const ssize_t n = ::recv(fd_, buffer.data(), buffer.size(), 0);
-      if (n > 0) return static_cast<std::size_t>(n);
-      error = n == 0 ? beast::error_code(boost::asio::error::eof)
-                     : beast::error_code(errno, boost::system::system_category());
-      return 0;
+      const std::size_t n = socket_.read(static_cast<char*>(buffer.data()), buffer.size());
+      if (n == 0) error = failure();
+      return n;
     }
     return 0;
   }
+  template <class Buffers>
+  std::size_t write_some(const Buffers& buffers, beast::error_code& error) {
+    error = {};
+    for (auto at = boost::asio::buffer_sequence_begin(buffers); at != boost::asio::buffer_sequence_end(buffers); ++at) {
+      const boost::asio::const_buffer buffer(*at);
+      if (buffer.size() == 0) continue;
+      const std::size_t n = socket_.write(static_cast<const char*>(buffer.data()), buffer.size());
+      if (n == 0) error = failure();
+      return n;
+    }
+    return 0;
+  }
+  // Those that throw are part of what Beast asks of a stream.
   template <class Buffers>
   std::size_t read_some(const Buffers& buffers) {
     beast::error_code error;
     const std::size_t n = read_some(buffers, error);
     if (error) throw beast::system_error(error);
     return n;
-  }
-  template <class Buffers>
-  std::size_t write_some(const Buffers& buffers, beast::error_code& error) {
-    for (auto at = boost::asio::buffer_sequence_begin(buffers); at != boost::asio::buffer_sequence_end(buffers); ++at) {
-      const boost::asio::const_buffer buffer(*at);
-      if (buffer.size() == 0) continue;
-      if (!wait(POLLOUT, error)) return 0;
-      const ssize_t n = ::send(fd_, buffer.data(), buffer.size(), MSG_NOSIGNAL);
-      if (n >= 0) return static_cast<std::size_t>(n);
-      error = beast::error_code(errno, boost::system::system_category());
-      return 0;
-    }
-    return 0;
   }
   template <class Buffers>
   std::size_t write_some(const Buffers& buffers) {
@@ -87,36 +78,17 @@ class TimedSocket {
     return n;
   }
 
-  // Looked up without taking anything from the line.
-  bool gone() const {
-    char byte = 0;
-    const ssize_t n = ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return stop_() || n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
-  }
-
  private:
-  bool wait(short what, beast::error_code& error) {
-    error = {};
-    while (Clock::now() < deadline_ && !stop_()) {
-      pollfd p{fd_, what, 0};
-      const int n = ::poll(&p, 1, kSliceMs);
-      if (n > 0) return true;
-      if (n < 0 && errno != EINTR) break;
-    }
-    error = beast::error::timeout;
-    return false;
+  static beast::error_code failure() {
+    if (errno == 0) return boost::asio::error::eof;
+    if (errno == ETIMEDOUT) return beast::error::timeout;
+    return {errno, boost::system::system_category()};
   }
 
-  const int fd_;
-  boost::asio::io_context& context_;
-  const std::function<bool()>& stop_;
-  Clock::time_point deadline_ = Clock::now();
+  TimedSocket& socket_;
 };
 
-// Beast calls these when a WebSocket ends; the descriptor is closed with the stream.
-void teardown(beast::role_type, TimedSocket&, beast::error_code& error) { error = {}; }
-
-std::string lower(beast::string_view text) {
+std::string lower(std::string_view text) {
   std::string out(text.data(), text.size());
   std::transform(out.begin(), out.end(), out.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -132,7 +104,8 @@ Request request_from(const http::request<http::string_body>& message, Gone gone)
   if (mark != std::string::npos) out.query = target.substr(mark + 1);
   out.body = message.body();
   for (const auto& field : message)
-    out.headers.emplace_back(lower(field.name_string()), std::string(field.value().data(), field.value().size()));
+    out.headers.emplace_back(lower({field.name_string().data(), field.name_string().size()}),
+                             std::string(field.value().data(), field.value().size()));
   out.gone = std::move(gone);
   return out;
 }
@@ -165,7 +138,7 @@ class BeastServer final : public Server {
       Connection& c = connections_.emplace_back();
       const bool full = connections_.size() > options_.connections;
       c.thread = std::thread([this, fd, full, &c, &stopping] {
-        TimedSocket socket(fd, context_, stopping);
+        TimedSocket socket(fd, stopping);
         try {
           if (full)
             send(socket, {503, R"({"error": "too many connections"})", "application/json", {}}, 11, false);
@@ -211,11 +184,13 @@ class BeastServer final : public Server {
     out.prepare_payload();
     socket.within(options_.request_seconds);
     beast::error_code error;
-    http::write(socket, out, error);
+    Stream stream(socket);
+    http::write(stream, out, error);
     return !error;
   }
 
   void serve(TimedSocket& socket) {
+    Stream stream(socket);
     beast::flat_buffer buffer;
     for (bool keep = true; keep;) {
       http::request_parser<http::string_body> parser;
@@ -225,12 +200,12 @@ class BeastServer final : public Server {
       // Idle until the first byte; then all of it has to come soon.
       socket.within(options_.idle_seconds);
       if (buffer.size() == 0) {
-        const std::size_t n = socket.read_some(buffer.prepare(4096), error);
+        const std::size_t n = stream.read_some(buffer.prepare(4096), error);
         if (error) return;
         buffer.commit(n);
       }
       socket.within(options_.request_seconds);
-      http::read(socket, buffer, parser, error);
+      http::read(stream, buffer, parser, error);
       if (error) {
         if (error == http::error::end_of_stream || error == boost::asio::error::eof || error == beast::error::timeout)
           return;
@@ -240,11 +215,8 @@ class BeastServer final : public Server {
       }
       const auto& message = parser.get();
       const Request request = request_from(message, [&socket] { return socket.gone(); });
-      if (websocket::is_upgrade(message)) {
-        if (auto handler = accept_(request)) return serve_socket(socket, message, *handler);
-        send(socket, {404, R"({"error": "no WebSocket here"})", "application/json", {}}, message.version(), false);
-        return;
-      }
+      if (const std::string* upgrade = request.header("upgrade"); upgrade != nullptr && lower(*upgrade) == "websocket")
+        return upgraded(socket, request, message.version());
       keep = message.keep_alive();
       Reply reply;
       try {
@@ -257,36 +229,62 @@ class BeastServer final : public Server {
     }
   }
 
-  void serve_socket(TimedSocket& socket, const http::request<http::string_body>& upgrade, Socket& handler) {
-    websocket::stream<TimedSocket&, false> ws(socket);  // no compression: peers are near
-    ws.read_message_max(options_.body_limit);
-    beast::error_code error;
-    socket.within(options_.request_seconds);
-    ws.accept(upgrade, error);
-    if (error) return;
-    const Gone gone = [&socket] { return socket.gone(); };
-    while (true) {
-      beast::flat_buffer message;
-      socket.within(options_.idle_seconds);
-      ws.read(message, error);
-      if (error) return;
-      const auto answer = handler.message(beast::buffers_to_string(message.data()), gone);
-      socket.within(options_.request_seconds);
-      if (!answer) {
-        ws.close(websocket::close_code::normal, error);
-        return;
-      }
-      ws.text(true);
-      ws.write(boost::asio::buffer(*answer), error);
-      if (error) return;
+  void upgraded(TimedSocket& socket, const Request& request, unsigned version) {
+    const std::string* key = request.header("sec-websocket-key");
+    const std::string* revision = request.header("sec-websocket-version");
+    const std::string accepted = key == nullptr || request.method != "GET" ? "" : websocket_accept(*key);
+    if (accepted.empty() || revision == nullptr || *revision != "13") {
+      send(socket, {426, "", "", {{"Sec-WebSocket-Version", "13"}}}, version, false);
+      return;
     }
+    const auto handler = accept_(request);
+    if (!handler) {
+      send(socket, {404, R"({"error": "no WebSocket here"})", "application/json", {}}, version, false);
+      return;
+    }
+    socket.within(options_.request_seconds);
+    if (socket.write_all(fmt::format("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                                     "Sec-WebSocket-Accept: {}\r\n\r\n",
+                                     accepted)))
+      converse(socket, *handler);
+  }
+
+  // Each message is answered by a thread of its own, while this one answers pings and notices that the peer has gone.
+  void converse(TimedSocket& socket, Socket& handler) {
+    WebSocket ws(socket, options_.body_limit);
+    const int done = ::eventfd(0, EFD_CLOEXEC);
+    if (done < 0) return;
+    socket.within(options_.idle_seconds);
+    while (const auto message = ws.read()) {
+      std::optional<std::string> answer;
+      std::exception_ptr error;
+      std::atomic<bool> gone = false;
+      std::thread work([&] {
+        try {
+          answer = handler.message(*message, [&] { return gone || socket.stopping(); });
+        } catch (...) {
+          error = std::current_exception();
+        }
+        ::eventfd_write(done, 1);
+      });
+      gone = !ws.attend(done);
+      work.join();
+      eventfd_t ignored = 0;
+      ::eventfd_read(done, &ignored);
+      if (error) fmt::print(stderr, "a message could not be answered\n");
+      if (gone || error) break;
+      socket.within(options_.request_seconds);
+      if (!answer) ws.close(1000);
+      if (!answer || !ws.write(*answer)) break;
+      socket.within(options_.idle_seconds);
+    }
+    ::close(done);
   }
 
   const int listener_, port_;
   const ServerOptions options_;
   const Handle handle_;
   const Accept accept_;
-  boost::asio::io_context context_;  // for its executor; nothing is asynchronous
   std::mutex mutex_;
   std::list<Connection> connections_;
   std::atomic<bool> stop_ = false;

@@ -65,6 +65,14 @@ bool McpServer::is_modern(const Json& message) {
   return meta != nullptr && member(*meta, kVersionKey) != nullptr;
 }
 
+bool McpServer::needs_home(const Json& message) {
+  const Json* params = member(message, "params");
+  if (string_of(message, "method") != "tools/call" || params == nullptr) return false;
+  if (agent::tool_find(string_of(*params, "name")) == nullptr) return false;
+  const Json* arguments = member(*params, "arguments");
+  return arguments == nullptr || string_of(*arguments, "session").empty();
+}
+
 // What a request that says its own version must say, and over HTTP say twice.
 std::optional<Json> McpServer::misfit(const Json& id, const Json& params, const std::string& method,
                                       const McpHeaders* headers) const {
@@ -137,6 +145,8 @@ std::optional<Json> McpServer::handle(const Json& message, std::string* home, co
       return error(*id, e.code, e.message);
     } catch (const Failure& failure) {
       return error(*id, kInternalError, error_line(failure.error));
+    } catch (const std::exception& e) {
+      return error(*id, kInternalError, e.what());
     }
   }
   return error(*id, kMethodNotFound, fmt::format("no method '{}'", text_printable(method.substr(0, 100))));

@@ -29,6 +29,7 @@ class McpServer {
 
   static Json error(const Json& id, int code, std::string message, Json data = nullptr);
   static bool is_modern(const Json& message);
+  static bool needs_home(const Json& message);  // a call that names no session and needs one
   Pool& pool() { return pool_; }
 
  private:

@@ -19,7 +19,7 @@ constexpr StatusRow kModernStatus[] = {{kParseError, 400},     {kInvalidRequest,
                                        {kHeaderMismatch, 400}, {kUnsupportedVersion, 400}, {kMethodNotFound, 404}};
 
 Reply json_reply(int status, const Json& body, std::vector<std::pair<std::string, std::string>> headers = {}) {
-  return {status, body.dump(-1, ' ', false, Json::error_handler_t::replace), "application/json", std::move(headers)};
+  return {status, agent::json_text(body), "application/json", std::move(headers)};
 }
 Reply refuse(int status, int code, const char* why) { return json_reply(status, McpServer::error(nullptr, code, why)); }
 
@@ -67,7 +67,7 @@ Reply McpHttp::handle(const Request& request) {
 }
 
 Reply McpHttp::post(const Request& request) {
-  const Json message = Json::parse(request.body, nullptr, false);
+  const Json message = agent::json_read(request.body);
   if (message.is_discarded()) return refuse(400, kParseError, "Parse error");
   const std::string version = header(request, "mcp-protocol-version"), id = header(request, "mcp-session-id");
   const bool modern = McpServer::is_modern(message) || version == kMcpModern;
@@ -106,8 +106,7 @@ Reply McpHttp::post(const Request& request) {
   std::string home;
   {
     const std::lock_guard hold(peer->mutex);
-    const bool calls = message.is_object() && message.contains("method") && message["method"] == "tools/call";
-    if (calls && (peer->home.empty() || server_.pool().find(peer->home) == nullptr))
+    if (McpServer::needs_home(message) && (peer->home.empty() || server_.pool().find(peer->home) == nullptr))
       if (auto work = server_.pool().open("")) peer->home = (*work)->handle();
     home = peer->home;
   }

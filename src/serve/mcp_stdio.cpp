@@ -58,7 +58,7 @@ class Stdio {
   };
 
   void write(const Json& message) {
-    const std::string text = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::string text = agent::json_text(message) + "\n";
     const std::lock_guard hold(mutex_);
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
@@ -66,7 +66,7 @@ class Stdio {
 
   void take(const std::string& line) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) return;
-    const Json message = Json::parse(line, nullptr, false);
+    const Json message = agent::json_read(line);
     if (message.is_discarded()) return write(McpServer::error(nullptr, kParseError, "Parse error"));
     if (!message.is_array()) return one(message);
     if (message.empty()) return write(McpServer::error(nullptr, kInvalidRequest, "an empty batch"));
@@ -108,9 +108,7 @@ class Stdio {
 
   // Opened here, by one thread, so that calls at once do not each open their own.
   void open_home(const Json& message) {
-    const bool opens = message.contains("params") && message["params"].is_object() &&
-                       message["params"].contains("name") && message["params"]["name"] == "open_task";
-    if (opens || (!home_.empty() && server_.pool().find(home_) != nullptr)) return;
+    if (!McpServer::needs_home(message) || (!home_.empty() && server_.pool().find(home_) != nullptr)) return;
     if (auto work = server_.pool().open("")) home_ = (*work)->handle();
   }
 

@@ -113,14 +113,12 @@ agent::ToolResult Work::call(std::string_view tool, const Json& arguments, doubl
   if (cancelled()) return result;  // nobody is there to hear it
   const int step = ++steps_;
   const std::string id = fmt::format("call_{}", step);
-  const Json message = {
-      {"role", "assistant"},
-      {"content", ""},
-      {"tool_calls",
-       {{{"id", id},
-         {"type", "function"},
-         {"function",
-          {{"name", tool}, {"arguments", arguments.dump(-1, ' ', false, Json::error_handler_t::replace)}}}}}}};
+  const Json message = {{"role", "assistant"},
+                        {"content", ""},
+                        {"tool_calls",
+                         {{{"id", id},
+                           {"type", "function"},
+                           {"function", {{"name", tool}, {"arguments", agent::json_text(arguments)}}}}}}};
   append("reply", {{"step", step}, {"message", message}, {"finish", "tool_calls"}, {"tries", 1}, {"seconds", 0.0}});
   append("result", {{"step", step},
                     {"tool", tool},

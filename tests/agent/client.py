@@ -4,7 +4,6 @@ import http.client
 import json
 import os
 import re
-import select
 import socket
 import struct
 import subprocess
@@ -69,25 +68,29 @@ class WebSocket:
         out, self.buffer = self.buffer[:n], self.buffer[n:]
         return out
 
-    def send(self, text, opcode=1):
+    def send(self, text, opcode=1, fin=True):
         data, mask = text.encode() if isinstance(text, str) else text, os.urandom(4)
         n = len(data)
         size = bytes([0x80 | n]) if n < 126 else b"\xfe" + struct.pack(">H", n) if n < 65536 else b"\xff" + struct.pack(">Q", n)
         masked = bytes(b ^ mask[i % 4] for i, b in enumerate(data))
-        self.s.sendall(bytes([0x80 | opcode]) + size + mask + masked)
+        self.s.sendall(bytes([(0x80 if fin else 0) | opcode]) + size + mask + masked)
+
+    def frame(self):
+        """(opcode, fin, payload) of the next frame."""
+        first, second = self._take(2)
+        n = second & 0x7F
+        n = struct.unpack(">H", self._take(2))[0] if n == 126 else struct.unpack(">Q", self._take(8))[0] if n == 127 else n
+        return first & 0x0F, bool(first & 0x80), self._take(n)
 
     def receive(self):
         out = b""
         while True:
-            first, second = self._take(2)
-            n = second & 0x7F
-            n = struct.unpack(">H", self._take(2))[0] if n == 126 else struct.unpack(">Q", self._take(8))[0] if n == 127 else n
-            data = self._take(n)
-            if first & 0x0F == 8:
+            opcode, fin, data = self.frame()
+            if opcode == 8:
                 raise ConnectionError("closed")
-            if first & 0x0F in (0, 1):
+            if opcode in (0, 1):
                 out += data
-                if first & 0x80:
+                if fin:
                     return json.loads(out)
 
     def ask(self, kind, data=None, **more):

@@ -199,6 +199,25 @@ def answers(tmp):
                 check(f"{name}: requests", len(e.requests) == requests, len(e.requests))
 
 
+def links(tmp):
+    """Symbolic links that lie in the folder lead nowhere."""
+    folder, outside = os.path.join(tmp, "links"), os.path.join(tmp, "outside")
+    passes = os.path.join(folder, "work", "qwen2_silu_mlp", "0", "pass_dir")
+    os.makedirs(passes)
+    os.makedirs(outside)
+    open(os.path.join(outside, "secret.py"), "w").write("secret\n")
+    os.symlink(outside, os.path.join(passes, "folder"))
+    os.symlink(os.path.join(outside, "secret.py"), os.path.join(passes, "file.py"))
+    edit = lambda command, path, **more: ("file_editor", {"command": command, "path": path, **more})
+    with Endpoint([says("", edit("view", "pass_dir/folder/secret.py"), edit("view", "pass_dir/file.py"), edit("view", "pass_dir/folder"), edit("create", "pass_dir/folder/new.py", file_text="x"), edit("create", "pass_dir/file.py", file_text="x"),
+                        edit("str_replace", "pass_dir/file.py", old_str="secret", new_str="x")), says("Done.")]) as e:
+        agent(folder, "--model", "m", url=e.url)
+    results = of_kind(events(folder), "result")
+    check("links: every call is refused", len(results) == 6 and all(r["result"]["error"] for r in results), [r["message"]["content"] for r in results])
+    check("links: nothing was read", "secret\\n" not in json.dumps([r["message"] for r in results]))
+    check("links: nothing was written", os.listdir(outside) == ["secret.py"] and open(os.path.join(outside, "secret.py")).read() == "secret\n")
+
+
 def waits(tmp):
     """How long a client waits: what the server asks for, in all its forms."""
     def in_seconds(seconds):
@@ -302,6 +321,7 @@ def main():
         recorded = learning(os.path.join(tmp, "learn"), False)
         learning(os.path.join(tmp, "stream"), True)
         answers(tmp)
+        links(tmp)
         waits(tmp)
         down(tmp)
         stopped(tmp, signal.SIGTERM)

@@ -6,10 +6,12 @@
 With --seconds 300 the last part is the long run: no error, no leak, fair order, verdicts equal to the bench's.
 """
 import argparse
+import fcntl
 import json
 import os
 import random
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -90,6 +92,34 @@ def episode_socket(server):
         check("close closes", False)
     except ConnectionError:
         check("close closes", True)
+
+
+def frames(server):
+    """The protocol's corners: pieces, pings while a step waits, what a client may not send."""
+    ws = WebSocket(server.port)
+    ws.send('{"type": "re', fin=False)
+    ws.send(b"now", opcode=9)
+    check("a ping between pieces", ws.frame() == (10, True, b"now"))
+    ws.send('set"}', opcode=0)
+    check("a message in pieces", ws.receive()["type"] == "observation")
+    files(ws, PASS)
+    with open("/tmp/passnet-timing.lock", "a") as lock:  # the clock is in use elsewhere, so the step waits
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ws.send(json.dumps({"type": "step", "data": {"tool": "pass_evaluator"}}))
+        for i in range(3):
+            ws.send(b"alive?", opcode=9)
+            check("a ping is answered while a step waits", ws.frame() == (10, True, b"alive?"))
+            time.sleep(0.2)
+    check("then the step ends", ws.receive()["data"]["reward"] > 0)
+    ws.close()
+    for name, bytes_sent, code in [("a frame without a mask", b"\x81\x02hi", 1002), ("a piece of nothing", b"\x80\x80abcd", 1002), ("reserved bits", b"\xf1\x80abcd", 1002), ("a long ping", b"\x89\xfe\x01\x00abcd", 1002), ("no such opcode", b"\x83\x80abcd", 1002), ("a message over the limit", b"\x81\xff" + struct.pack(">Q", 1 << 40) + b"abcd", 1009)]:
+        ws = WebSocket(server.port)
+        ws.s.sendall(bytes_sent)
+        opcode, _, payload = ws.frame()
+        check(name, opcode == 8 and struct.unpack(">H", payload)[0] == code, (opcode, payload))
+        ws.close()
+    status, _, headers = server.http("GET", "/ws", None, {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": "short", "Sec-WebSocket-Version": "13"})
+    check("a key that is none", status == 426, status)
 
 
 def wait_for_sessions(server, count, seconds=20):
@@ -236,6 +266,8 @@ def main():
         with Server(opt.binary, "serve", opt.task, "--graphs-per-task", 1, "--out", os.path.join(tmp, "one"), *QUICK) as server:
             reward = episode_http(server)
             episode_socket(server)
+            frames(server)
+            check("and every session is gone", wait_for_sessions(server, 0))
             killed_client(server)
         passes = os.path.join(tmp, "passes")
         os.makedirs(passes)
