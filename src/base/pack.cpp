@@ -155,7 +155,7 @@ std::optional<std::string> read_block(const Descriptor& file, std::uint64_t at, 
 
 class MappedPack final : public Pack {
  public:
-  explicit MappedPack(std::string path) : path_(std::move(path)) {}
+  MappedPack(std::string path, std::string absolute) : path_(std::move(path)), absolute_(std::move(absolute)) {}
   ~MappedPack() override {
     if (map_ != nullptr) ::munmap(map_, map_size_);
   }
@@ -230,7 +230,7 @@ class MappedPack final : public Pack {
   }
 
   // Opened for each block: a worker that is forked off closes the files that it was not given.
-  int open_file() const { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }
+  int open_file() const { return ::open(absolute_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }
 
   // The last block stays unpacked: a folder's files, and often the next folder's, lie in it.
   std::shared_ptr<const std::string> block(std::uint64_t at) {
@@ -248,7 +248,7 @@ class MappedPack final : public Pack {
     return block_ = std::make_shared<const std::string>(std::move(*raw));
   }
 
-  std::string path_;
+  std::string path_, absolute_;  // for messages; for opening, wherever the process is by then
   Footer footer_{};
   void* map_ = nullptr;
   std::size_t map_size_ = 0;
@@ -447,7 +447,7 @@ Result<std::string> read_through(const Through& at, const std::string& path, std
 Result<std::unique_ptr<Pack>> pack_open(const std::string& path) {
   std::error_code ignored;
   const std::filesystem::path absolute = std::filesystem::absolute(path, ignored);
-  auto pack = std::make_unique<MappedPack>(ignored ? path : absolute.string());
+  auto pack = std::make_unique<MappedPack>(path, ignored ? path : absolute.string());
   if (auto loaded = pack->load(); !loaded) return std::move(loaded.error());
   return std::unique_ptr<Pack>(std::move(pack));
 }
