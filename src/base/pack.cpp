@@ -8,6 +8,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -154,7 +155,7 @@ std::optional<std::string> read_block(const Descriptor& file, std::uint64_t at, 
 
 class MappedPack final : public Pack {
  public:
-  MappedPack(std::string path, int fd) : path_(std::move(path)), file_(fd) {}
+  MappedPack(std::string path, std::string absolute) : path_(std::move(path)), absolute_(std::move(absolute)) {}
   ~MappedPack() override {
     if (map_ != nullptr) ::munmap(map_, map_size_);
   }
@@ -162,12 +163,15 @@ class MappedPack final : public Pack {
   MappedPack& operator=(const MappedPack&) = delete;
 
   Result<std::monostate> load() {
-    const std::uint64_t size = file_.size();
+    const Descriptor file(open_file());
+    if (file.get() < 0)
+      return Error{Code::io, {path_, 0, 0, {}}, fmt::format("cannot open: {}", std::strerror(errno)), {}};
+    const std::uint64_t size = file.size();
     char magic[16] = {};
-    if (size < kMagic.size() + sizeof footer_ || !file_.read(0, magic, sizeof magic) ||
+    if (size < kMagic.size() + sizeof footer_ || !file.read(0, magic, sizeof magic) ||
         std::string_view(magic, sizeof magic) != kMagic)
       return broken(path_, "it does not begin as a pack does");
-    if (!file_.read(size - sizeof footer_, &footer_, sizeof footer_) ||
+    if (!file.read(size - sizeof footer_, &footer_, sizeof footer_) ||
         std::string_view(footer_.magic, sizeof footer_.magic) != kMagic)
       return broken(path_, "its end is missing");
     const std::uint64_t end = size - sizeof footer_;
@@ -177,7 +181,7 @@ class MappedPack final : public Pack {
     if (end == footer_.index_at) return std::monostate{};
     const std::uint64_t page = footer_.index_at & ~std::uint64_t{4095};
     map_size_ = end - page;
-    map_ = ::mmap(nullptr, map_size_, PROT_READ, MAP_PRIVATE, file_.get(), static_cast<off_t>(page));
+    map_ = ::mmap(nullptr, map_size_, PROT_READ, MAP_PRIVATE, file.get(), static_cast<off_t>(page));
     if (map_ == MAP_FAILED) {
       map_ = nullptr;
       return Error{Code::environment, {path_, 0, 0, {}}, fmt::format("cannot map: {}", std::strerror(errno)), {}};
@@ -225,6 +229,9 @@ class MappedPack final : public Pack {
     return out;
   }
 
+  // Opened for each block: a worker that is forked off closes the files that it was not given.
+  int open_file() const { return ::open(absolute_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }
+
   // The last block stays unpacked: a folder's files, and often the next folder's, lie in it.
   std::shared_ptr<const std::string> block(std::uint64_t at) {
     {
@@ -232,15 +239,16 @@ class MappedPack final : public Pack {
       if (block_ != nullptr && block_at_ == at) return block_;
     }
     BlockHeader header{};
-    auto raw = read_block(file_, at, footer_.index_at, header);
+    const Descriptor file(open_file());
+    if (file.get() < 0) return nullptr;
+    auto raw = read_block(file, at, footer_.index_at, header);
     if (!raw) return nullptr;
     const std::lock_guard hold(mutex_);
     block_at_ = at;
     return block_ = std::make_shared<const std::string>(std::move(*raw));
   }
 
-  std::string path_;
-  Descriptor file_;
+  std::string path_, absolute_;  // for messages; for opening, wherever the process is by then
   Footer footer_{};
   void* map_ = nullptr;
   std::size_t map_size_ = 0;
@@ -437,9 +445,9 @@ Result<std::string> read_through(const Through& at, const std::string& path, std
 }  // namespace
 
 Result<std::unique_ptr<Pack>> pack_open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return Error{Code::io, {path, 0, 0, {}}, fmt::format("cannot open: {}", std::strerror(errno)), {}};
-  auto pack = std::make_unique<MappedPack>(path, fd);
+  std::error_code ignored;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, ignored);
+  auto pack = std::make_unique<MappedPack>(path, ignored ? path : absolute.string());
   if (auto loaded = pack->load(); !loaded) return std::move(loaded.error());
   return std::unique_ptr<Pack>(std::move(pack));
 }

@@ -14,8 +14,8 @@ void add_data(CLI::App& app, Outcome& outcome) {
   CLI::App* data = app.add_subcommand("data", "Make tasks and splits from whole graphs, and judge them");
   data->require_subcommand(1);
   data->footer(
-      "From models to a data set: cut (by sole, typical, fusible), generalise dims, generalise dtype, dedupe, group,\n"
-      "split; pack at any point. docs/dataset.md follows a corpus through them.");
+      "From models to a data set: cut (by sole, typical, fusible), generalise dims, generalise dtype, split, dedupe,\n"
+      "group; pack at any point. docs/dataset.md follows a corpus through them.");
   add_data_ranges(*data, outcome);
   add_data_cut(*data, outcome);
   add_data_generalise(*data, outcome);

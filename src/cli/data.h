@@ -8,7 +8,7 @@ namespace passnet::cli {
 
 void add_data_cut(CLI::App& data, Outcome& outcome);
 void add_data_dedupe(CLI::App& data, Outcome& outcome);
-void add_data_exchange(CLI::App& data, Outcome& outcome);  // pack, unpack, import, export
+void add_data_exchange(CLI::App& data, Outcome& outcome);    // pack, unpack, import, export
 void add_data_generalise(CLI::App& data, Outcome& outcome);  // dims, dtype
 void add_data_group(CLI::App& data, Outcome& outcome);
 void add_data_lint(CLI::App& data, Outcome& outcome);

@@ -1,7 +1,9 @@
 // passnet data cut: ranges of whole graphs as graphs of their own.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"

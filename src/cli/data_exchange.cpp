@@ -1,7 +1,9 @@
 // passnet data pack, unpack, import, export: the same graphs in folders, packs, JSON lines and Parquet.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/file.h"
 #include "base/text.h"

@@ -1,6 +1,7 @@
 // passnet data generalise: graphs at other sizes and in half precision.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>

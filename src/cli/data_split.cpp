@@ -17,7 +17,7 @@ namespace {
 
 struct SplitCommand {
   CorpusOptions corpus;
-  std::string parts = "train=0.8,eval=0.1,free_to_use=0.1", conflicts = "drop", duplicates;
+  std::string parts = "train=0.8,eval=0.1,free_to_use=0.1", conflicts = "drop";
   std::uint64_t seed = 0;
 };
 
@@ -95,6 +95,7 @@ void add_data_split(CLI::App& data, Outcome& outcome) {
       ->capture_default_str();
   command->add_option("--seed", o->seed, "Another division of the same quality")->capture_default_str();
   command->footer(
+      "Split before dedupe: a duplicate keeps its own model's family in its part.\n"
       "Near-duplicates: the same sequence of operators, or, of ten and more, one operator inserted, removed or\n"
       "replaced. Families are found from the models' names (graph_net.json's model_name, or the folder's).");
   command->callback([=, &outcome] { outcome.code = split(*o); });

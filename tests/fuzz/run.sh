@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/fuzz/run.sh [minutes] [target...]: builds the `fuzz` preset, fuzzes each target (py, graph, pass, tile, kernel, log, chat) for that long on one
+# tests/fuzz/run.sh [minutes] [target...]: builds the `fuzz` preset, fuzzes each target (py, graph, pass, tile, kernel, log, chat, data) for that long on one
 # core (0: not at all), merges what is new into its corpus, then prints the line coverage that the corpus reaches in
 # src/py, src/fx, src/pass, src/tile, src/bench and src/agent. Crashes are left in build-fuzz/crashes and make it exit 1.
 set -euo pipefail
@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 minutes=${1:-1}
 shift || true
 targets=("$@")
-[ $# -gt 0 ] || targets=(py graph pass tile kernel log chat)
+[ $# -gt 0 ] || targets=(py graph pass tile kernel log chat data)
 programs=("${targets[@]/#/fuzz_}")
 llvm=$(clang --version | sed -nE 's/.*version ([0-9]+).*/-\1/p' | head -1)
 

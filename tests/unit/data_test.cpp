@@ -46,15 +46,18 @@ std::vector<Facts> random_corpus() {
     Facts f;
     f.path = std::to_string(i);
     f.family = *rc::gen::element<std::string>("bert", "resnet", "vit", "t5", "swin", "gpt2", "", "dpn", "coat", "opt");
-    const int plant = out.empty() ? 0 : *rc::gen::inRange(0, 4);
+    const int plant = out.empty() ? 0 : *rc::gen::inRange(0, 6);
     const auto other = out.empty() ? 0 : *rc::gen::inRange<std::size_t>(0, out.size());
-    f.ops = plant == 0 ? random_ops() : plant == 1 ? edited(out[other].ops) : out[other].ops;
-    if (plant == 0)  // long ones, so that near-duplicates are not rare
+    const bool own = plant == 0 || plant > 3;
+    f.ops = own ? random_ops() : plant == 1 ? edited(out[other].ops) : out[other].ops;
+    if (own)  // long ones, so that near-duplicates are not rare
       while (f.ops.size() < 9) f.ops.push_back("relu");
     std::string text;
     for (const std::string& op : f.ops) text += op + ",";
     f.sample = key_of(text);
     f.computation = key_of(text + std::to_string(*rc::gen::inRange(0, 3)));
+    if (plant == 4) f.sample = out[other].sample;  // casts make other operators of one task
+    if (plant == 5) f.computation = out[other].computation;
     f.graph = plant == 3 ? out[other].graph : key_of(text + std::to_string(i));
     if (*rc::gen::inRange(0, 20) == 0) f.error = "cannot be read";
     out.push_back(std::move(f));
