@@ -58,7 +58,7 @@ def episode_http(server):
     check("and it is gone", step("finish")[0] == 404)
     for method, path, body, headers, want in [
         ("GET", "/health", None, {}, 200), ("GET", "/schema", None, {}, 200), ("GET", "/metadata", None, {}, 200), ("GET", "/nothing", None, {}, 404),
-        ("GET", "/reset", None, {}, 405), ("POST", "/reset", "{oops", {}, 400), ("POST", "/reset", "[]", {}, 400), ("POST", "/reset", {"task": "nobody"}, {}, 422),
+        ("GET", "/reset", None, {}, 405), ("POST", "/reset", "{oops", {}, 400), ("POST", "/reset", "[]", {}, 400), ("POST", "/reset", '{"task":' + "[" * 1000000 + "]" * 1000000 + "}", {}, 400), ("POST", "/reset", {"task": "nobody"}, {}, 422),
         ("POST", "/step", {"session": "x", "action": {}}, {}, 404), ("GET", "/health", None, {"Origin": "http://evil.example"}, 403), ("GET", "/health", None, {"Host": "evil.example"}, 403),
         ("GET", "/health", None, {"Origin": "http://localhost:3000"}, 200), ("POST", "/reset", "x" * (17 << 20), {}, 413),
     ]:

@@ -123,7 +123,8 @@ TEST(Journal, OneWriterAFolder) {
               return !second && second.error().message == want && second.error().code == Code::environment ? 0 : 1;
             }),
             0);
-  EXPECT_EQ(in_child([&] { return line_file_writer(run.path) == "process " + std::to_string(::getppid()) ? 0 : 1; }), 0);
+  EXPECT_EQ(in_child([&] { return line_file_writer(run.path) == "process " + std::to_string(::getppid()) ? 0 : 1; }),
+            0);
 }
 
 TEST(Journal, AForkedChildDoesNotKeepTheLock) {
