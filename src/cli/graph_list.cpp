@@ -49,18 +49,15 @@ std::string guess_root(const std::string& list, const std::string& first) {
 }
 
 void add_list(const std::string& list, const std::string& root, std::vector<std::string>& out, int depth = 0) {
-  std::vector<std::string> entries = file_read_list(list).take();
-  for (std::string& entry : entries) entry = text_trim(text_split(entry, '\t').back());
-  if (entries.empty()) return;
-  const std::string base = root.empty() ? guess_root(list, entries[0]) : root;
+  const std::vector<std::string> folders = list_folders(list, root);
   // A list of samples names folders with lists of their own; its first entry tells.
-  const std::string first = join(base, entries[0]);
-  const bool samples = depth < 2 && !file_exists(first + "/model.py") && file_exists(first + "/graph_list.txt");
-  for (const std::string& entry : entries) {
+  const bool samples = depth < 2 && !folders.empty() && !file_exists(folders[0] + "/model.py") &&
+                       file_exists(folders[0] + "/graph_list.txt");
+  for (const std::string& folder : folders) {
     if (samples)
-      add_list(join(base, entry) + "/graph_list.txt", root, out, depth + 1);
+      add_list(folder + "/graph_list.txt", root, out, depth + 1);
     else
-      out.push_back(join(base, entry));
+      out.push_back(folder);
   }
 }
 
@@ -75,6 +72,15 @@ std::vector<std::string> graphs_below(const std::string& folder) {
 }
 
 }  // namespace
+
+std::vector<std::string> list_folders(const std::string& list, const std::string& root) {
+  std::vector<std::string> entries = file_read_list(list).take();
+  for (std::string& entry : entries) entry = text_trim(text_split(entry, '\t').back());
+  if (entries.empty()) return {};
+  const std::string base = root.empty() ? guess_root(list, entries[0]) : root;
+  for (std::string& entry : entries) entry = join(base, entry);
+  return entries;
+}
 
 std::vector<std::string> graph_names(const std::vector<std::string>& paths) {
   std::vector<std::filesystem::path> all;

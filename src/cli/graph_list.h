@@ -14,10 +14,13 @@ struct GraphSelection {
   std::string root;
 
   void add_options(CLI::App& command);
-  // Every graph folder in order. A list's line may have columns (`uid<TAB>path`): the last is the path. A folder
-  // without model.py stands for the graphs of its graph_list.txt, or for all graphs below it.
+  // Every graph folder in order. A folder without model.py stands for the graphs of its graph_list.txt, or for all
+  // graphs below it.
   std::vector<std::string> resolve() const;
 };
+
+// The folders that a list names, graphs or samples. A line may have columns (`uid<TAB>path`): the last is the path.
+std::vector<std::string> list_folders(const std::string& list, const std::string& root);
 
 // Names for results: the paths without the folder that all of them are in.
 std::vector<std::string> graph_names(const std::vector<std::string>& paths);

@@ -58,7 +58,7 @@ void TaskSelection::add_options(CLI::App& command) {
 std::vector<Task> TaskSelection::resolve() const {
   std::vector<std::string> folders = paths;
   for (const std::string& list : lists)
-    for (std::string& path : GraphSelection{{}, {list}, root}.resolve()) folders.push_back(std::move(path));
+    for (std::string& path : list_folders(list, root)) folders.push_back(std::move(path));
   if (folders.empty()) fail({Code::usage, {}, "no task given", {"name sample or graph folders, or --list FILE"}});
   std::vector<Task> out;
   std::map<std::string, std::size_t> by_folder;  // of graphs that were given one by one
