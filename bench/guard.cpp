@@ -4,7 +4,11 @@
 //   guard ROUNDS GRAPH PASSES [GRAPH PASSES ...]
 #include <fmt/format.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -38,23 +42,48 @@ void guarded_round(const Job& job, guard::Template& workers, Side& side) {
   side.overhead.push_back(r.overhead_seconds * 1e3);
 }
 
-void plain_round(const Job& job, Engine& engine, Side& side) {
+// Milliseconds: eager, candidate, overhead.
+std::array<double, 3> evaluate_here(const Job& job) {
   const auto begin = Clock::now();
+  Engine& engine = *engine_load().take();
   engine.set_threads(1);
   Evaluator evaluator(job.graph, candidate_from_text(job.candidate).take(), job.candidate, engine, job.options);
   evaluator.verify();
   engine.set_threads(job.threads);
   if (!evaluator.worth_timing()) fail({Code::run, {job.graph, 0, 0, {}}, "could not be timed in this process", {}});
   const Timing& t = evaluator.time().timing;
-  side.eager.push_back(t.eager.median);
-  side.compiled.push_back(t.compiled.median);
-  side.overhead.push_back((std::chrono::duration<double>(Clock::now() - begin).count() - t.trial_seconds) * 1e3);
+  return {t.eager.median, t.compiled.median,
+          (std::chrono::duration<double>(Clock::now() - begin).count() - t.trial_seconds) * 1e3};
+}
+
+void plain_round(const Job& job, Side& side) {
+  int ends[2];
+  if (::pipe(ends) != 0) fail(Code::io, "no pipe");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    try {
+      const std::array<double, 3> ms = evaluate_here(job);
+      ::_exit(::write(ends[1], ms.data(), sizeof ms) == sizeof ms ? 0 : 1);
+    } catch (const Failure& failure) {
+      fmt::print(stderr, "{}\n", error_line(failure.error));
+      ::_exit(1);
+    }
+  }
+  ::close(ends[1]);
+  std::array<double, 3> ms{};
+  const ssize_t got = ::read(ends[0], ms.data(), sizeof ms);
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  if (got != sizeof ms) fail({Code::run, {job.graph, 0, 0, {}}, "no answer from the plain process", {}});
+  side.eager.push_back(ms[0]);
+  side.compiled.push_back(ms[1]);
+  side.overhead.push_back(ms[2]);
 }
 
 int run(int argc, char** argv) {
   const int rounds = std::atoi(argv[1]);
   const auto workers = guard::template_start(job_load, job_serve).take();
-  Engine& engine = *engine_load().take();
+  job_load();  // nothing runs in parallel here, so that plain processes can be forked
   fmt::print("{:<36} {:>20} {:>20} {:>16} {:>9}\n", "ms: in a worker, plain", "eager", "candidate", "overhead",
              "ratios");
   double logs = 0;
@@ -70,7 +99,7 @@ int run(int argc, char** argv) {
     for (int r = 0; r <= rounds; ++r) {
       Side warm_up;  // kernels are compiled in the first round
       guarded_round(job, *workers, r == 0 ? warm_up : guarded_side);
-      plain_round(job, engine, r == 0 ? warm_up : plain);
+      plain_round(job, r == 0 ? warm_up : plain);
     }
     const double ge = median(guarded_side.eager), pe = median(plain.eager), gc = median(guarded_side.compiled),
                  pc = median(plain.compiled);

@@ -25,10 +25,10 @@ class LocalSide final : public Side {
     result_ = result.take();
     return std::chrono::duration<double, std::milli>(end - begin).count();
   }
-  void after(int trial) override {
+  void look(int trial) override {
     if (timed_.look) timed_.look(trial, result_, inputs_);
-    result_ = {};
   }
+  void drop() override { result_ = {}; }
 
  private:
   Engine& engine_;

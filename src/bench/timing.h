@@ -11,9 +11,10 @@ namespace passnet {
 class Side {
  public:
   virtual ~Side() = default;
-  virtual void before(int /*trial*/) {}
+  virtual void before(int /*trial*/) {}  // inputs are put back
   virtual double call_ms() = 0;
-  virtual void after(int /*trial*/) {}
+  virtual void look(int /*trial*/) {}  // at what the call gave
+  virtual void drop() {}               // which then goes
   // How many trials follow one another before the other side's turn: more than one where the sides are processes whose
   // idle threads disturb each other.
   virtual int block() const { return 1; }
@@ -35,7 +36,7 @@ struct Timing {
   Ratio speedup;
   int warmups = 0, repeats = 0;
   bool stable = false;       // the noise is below the limit
-  double trial_seconds = 0;  // in calls of both sides, warm-ups and repeats too
+  double trial_seconds = 0;  // in trials of both sides, warm-ups and repeats too
 };
 // Trials count from 0; warm-ups have negative numbers.
 Timing time_sides(Side& eager, Side& compiled, const TimingOptions& options);
