@@ -135,7 +135,7 @@ def worker_faults(opt, top, cache):
         disturbed = bench(f"{top}/workers-{rounds}")
         process = disturbed.start()
         while process.poll() is None:
-            time.sleep(random.uniform(0, 5 if opt.hangs else 0.2))
+            time.sleep(random.uniform(0, 3 if opt.hangs else 0.2))
             workers = workers_of(process.pid)
             if workers and kills < opt.worker_kills:
                 try:

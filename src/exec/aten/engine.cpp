@@ -38,20 +38,22 @@ std::int64_t integer_bound(const std::optional<MetaNumber>& bound) {
   return static_cast<std::int64_t>(bound->real);
 }
 
-// Nearly normal numbers (four uniform ones added), from a counter: a tenth of the time of torch's.
-at::Tensor quick_normals(const std::vector<std::int64_t>& shape, std::uint64_t& counter) {
+// Nearly normal numbers (four uniform ones added), each from its number alone, in operations that vectorise: a tenth of
+// the time of torch's.
+at::Tensor quick_normals(const std::vector<std::int64_t>& shape, std::uint32_t& stream) {
   at::Tensor out = at::empty(shape, at::kFloat);
   float* to = out.data_ptr<float>();
   const std::int64_t n = out.numel();
-  const std::uint64_t begin = counter;
-  counter += static_cast<std::uint64_t>(n);
+  const auto mix = [](std::uint32_t x) {
+    x = (x ^ x >> 16) * 0x7feb352dU;
+    x = (x ^ x >> 15) * 0x846ca68bU;
+    return x ^ x >> 16;
+  };
+  const std::uint32_t one = mix(++stream), other = mix(++stream);
   constexpr float kScale = 0x1p-16F * 1.7320508F;  // the sum of four has the variance 1/3
   for (std::int64_t i = 0; i < n; ++i) {
-    std::uint64_t z = (begin + static_cast<std::uint64_t>(i)) * 0x9e3779b97f4a7c15U;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
-    z ^= z >> 31;
-    const auto sum = static_cast<std::int32_t>((z & 0xffff) + (z >> 16 & 0xffff) + (z >> 32 & 0xffff) + (z >> 48));
+    const std::uint32_t a = mix(static_cast<std::uint32_t>(i) + one), b = mix(static_cast<std::uint32_t>(i) ^ other);
+    const auto sum = static_cast<std::int32_t>((a & 0xffff) + (a >> 16) + (b & 0xffff) + (b >> 16));
     to[i] = static_cast<float>(sum - 2 * 0xffff) * kScale;
   }
   return out;
@@ -59,7 +61,7 @@ at::Tensor quick_normals(const std::vector<std::int64_t>& shape, std::uint64_t& 
 
 // The format's definition of an input (docs/graphs.md): drawn in float32, rounded to the dtype, then scaled in the
 // dtype.
-at::Tensor draw(const TensorMeta& meta, Normals normals, std::uint64_t& counter) {
+at::Tensor draw(const TensorMeta& meta, Normals normals, std::uint32_t& stream) {
   const at::ScalarType type = to_scalar_type(meta.dtype);
   if (meta.data) return literal_tensor(meta, type);
   if (meta.dtype == Dtype::boolean) return at::randn(meta.shape).gt(0.5);
@@ -74,7 +76,7 @@ at::Tensor draw(const TensorMeta& meta, Normals normals, std::uint64_t& counter)
   if (std == 0) {
     x = at::full(meta.shape, mean, at::TensorOptions().dtype(type));
   } else {
-    x = normals == Normals::torch ? at::randn(meta.shape) : quick_normals(meta.shape, counter);
+    x = normals == Normals::torch ? at::randn(meta.shape) : quick_normals(meta.shape, stream);
     // mul_ of a number rounds that to the dtype first, unlike mul; of a tensor it does not.
     x = x.to(type).mul_(wrapped_number(std)).mul_(wrapped_number(0.2)).add_(mean);
   }
@@ -114,11 +116,11 @@ class AtenEngine final : public Engine {
     cuda_used_ |= device == DeviceType::cuda;
     try {
       seed(seed_value);
-      std::uint64_t counter = seed_value << 40;
+      auto stream = static_cast<std::uint32_t>(seed_value) << 12;
       std::vector<TensorRef> out;
       for (const std::int32_t index : folder.inputs) {
         current = &folder.metas[static_cast<std::size_t>(index)];
-        out.push_back(to_ref(draw(*current, normals, counter).to(to_device(device))));
+        out.push_back(to_ref(draw(*current, normals, stream).to(to_device(device))));
       }
       return out;
     } catch (const c10::Error& error) {
