@@ -21,10 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
+double median(const std::vector<double>& values) { return summarise(values).median; }
 
 struct Side {
   std::vector<double> eager, compiled, overhead;  // milliseconds

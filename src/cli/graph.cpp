@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "bench/statistics.h"
 #include "cli/command.h"
 #include "cli/graph_list.h"
 #include "cli/progress.h"
@@ -172,8 +173,8 @@ int profile(const Options& o) {
     double total = 0;
     std::vector<double> ms;
     for (std::vector<double>& t : times) {
-      std::nth_element(t.begin(), t.begin() + static_cast<std::ptrdiff_t>(t.size() / 2), t.end());
-      ms.push_back(t[t.size() / 2]);
+      std::sort(t.begin(), t.end());
+      ms.push_back(quantile(t, 0.5));
       total += ms.back();
     }
     const auto is_call = [&](std::size_t n) {
