@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "tile_cpu/cache.h"
+#include "base/cache.h"
 #include "tile_cpu/compile.h"
 
 namespace passnet::author {
@@ -36,7 +36,7 @@ Decision time_pass(const GraphFolder& graph, const AuthoredPass& pass, Measure& 
   Decision d;
   d.measured = true;
   const std::string key = key_of(graph, pass, threads);
-  if (const auto known = tile_cpu::cache_read(key)) {
+  if (const auto known = cache_read(key)) {
     char* rest = nullptr;
     d.ratio = std::strtod(known->c_str(), &rest);
     d.spread = std::strtod(rest, nullptr);
@@ -58,7 +58,7 @@ Decision time_pass(const GraphFolder& graph, const AuthoredPass& pass, Measure& 
   }
   d.ratio = timing->ratio();
   d.spread = timing->spread;
-  (void)tile_cpu::cache_add_text(fmt::format("{} {}", d.ratio, d.spread), key);  // only costs time
+  (void)cache_add_text(fmt::format("{} {}", d.ratio, d.spread), key);  // only costs time
   return d;
 }
 
@@ -71,8 +71,8 @@ Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOpti
     const bool keep_all = options.keep_all && measure == nullptr;
     options.keep_all = true;  // what is dropped is decided here, for all graphs at once
     for (const GraphFolder& graph : graphs) options.halves |= has_halves(graph);
-    std::optional<tile_cpu::CacheWorkplace> place;
-    if (measure != nullptr) place.emplace(tile_cpu::CacheWorkplace::make().take());
+    std::optional<CacheWorkplace> place;
+    if (measure != nullptr) place.emplace(CacheWorkplace::make().take());
     struct Score {
       double logs = 0, least = 1e9;
       int graphs = 0;

@@ -10,7 +10,7 @@
 #include "exec/engine.h"
 #include "guard/seal.h"
 #include "ops/table.h"
-#include "tile_cpu/cache.h"
+#include "base/cache.h"
 #include "tile_cpu/compile.h"
 
 namespace passnet::cli {
@@ -52,7 +52,7 @@ int doctor(bool json) {
   findings.push_back({"kernel compiler",
                       compiler ? fmt::format("{}: {}", compiler->path, compiler->version) : compiler.error().message,
                       "passes run (run, tile run)", false, static_cast<bool>(compiler)});
-  const auto cache = tile_cpu::cache_folder();
+  const auto cache = cache_folder();
   findings.push_back({"kernel cache", cache ? *cache : cache.error().message, "kernels are compiled once", false,
                       static_cast<bool>(cache)});
   const auto missing = guard::missing_features();

@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "tile_cpu/cache.h"
+#include "base/cache.h"
 #include "tile_cpu/compile.h"
 
 namespace passnet {
@@ -84,7 +84,7 @@ std::size_t fastest(Engine& engine, std::span<Candidate> candidates, void* const
   std::string all = std::to_string(engine.threads());
   for (const Candidate& c : candidates) all += "\n" + c.source.emitted.source;
   const std::string name = tile_cpu::content_key(all) + ".choice";
-  if (const auto known = tile_cpu::cache_read(name))
+  if (const auto known = cache_read(name))
     if (const std::size_t index = std::strtoull(known->c_str(), nullptr, 10); index < candidates.size()) return index;
   std::size_t best = 0;
   double best_seconds = std::numeric_limits<double>::infinity();
@@ -93,7 +93,7 @@ std::size_t fastest(Engine& engine, std::span<Candidate> candidates, void* const
       best = i;
       best_seconds = seconds;
     }
-  (void)tile_cpu::cache_add_text(std::to_string(best), name);  // a cache that cannot be written only costs time
+  (void)cache_add_text(std::to_string(best), name);  // a cache that cannot be written only costs time
   return best;
 }
 

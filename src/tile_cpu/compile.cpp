@@ -18,7 +18,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "tile_cpu/abi.h"
-#include "tile_cpu/cache.h"
+#include "base/cache.h"
 
 namespace passnet::tile_cpu {
 

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "tile_cpu/abi.h"
-#include "tile_cpu/cache.h"
+#include "base/cache.h"
 #include "tile_cpu/compile.h"
 
 using namespace passnet;

@@ -1,4 +1,4 @@
-#include "tile_cpu/cache.h"
+#include "base/cache.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 
-namespace passnet::tile_cpu {
+namespace passnet {
 
 namespace fs = std::filesystem;
 
@@ -207,4 +207,4 @@ void cache_evict(std::int64_t limit) {
   }
 }
 
-}  // namespace passnet::tile_cpu
+}  // namespace passnet

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace passnet::tile_cpu {
+namespace passnet {
 
 // The folder, made on first use: $PASSNET_CACHE, else passnet/kernels in $XDG_CACHE_HOME or ~/.cache. What lies in it
 // is loaded into the process, so it must be ours alone.
@@ -41,4 +41,4 @@ class CacheWorkplace {
 // process left. `cache_add` calls it once a minute with the limit of the settings ($PASSNET_CACHE_MB, default 1024).
 void cache_evict(std::int64_t limit);
 
-}  // namespace passnet::tile_cpu
+}  // namespace passnet
