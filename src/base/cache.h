@@ -14,6 +14,9 @@ namespace passnet {
 // is loaded into the process, so it must be ours alone.
 Result<std::string> cache_folder();
 
+// Where something built came from.
+enum class Origin : std::uint8_t { memory, disk, compiled };
+
 // The bytes of an entry that is there and whole; its time of use becomes now.
 std::optional<std::string> cache_read(const std::string& name);
 // Seals the file at `path` (inside a CacheWorkplace) with its size and hash, and moves it in under `name`.

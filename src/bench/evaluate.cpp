@@ -201,8 +201,7 @@ class Evaluator::Impl {
   // --- the candidate
 
   struct Wrappers {
-    explicit Wrappers(Engine& engine, const std::string& dump) : backend(engine, dump) {}
-    TileBackend backend;
+    std::unique_ptr<KernelBackend> backend;
     std::vector<std::unique_ptr<WrapperStep>> steps;
   };
 
@@ -239,8 +238,9 @@ class Evaluator::Impl {
     if (options_.checked) checked_runs();
     if (options_.checked && options_.seal && options_.baseline == "eager")
       for (std::string& line : options_.seal()) out_.notes.push_back("not guarded: " + line);
-    wrappers_ = std::make_shared<Wrappers>(engine_, options_.dump_folder);
-    subject_ = with_kernels(wrappers_->backend, wrappers_->steps, wrappers_);
+    wrappers_ = std::make_shared<Wrappers>();
+    wrappers_->backend = make_backend(engine_, options_.device, options_.dump_folder);
+    subject_ = with_kernels(*wrappers_->backend, wrappers_->steps, wrappers_);
   }
 
   // The rewritten graph, with its kernels behind `backend`.
@@ -301,9 +301,9 @@ class Evaluator::Impl {
 
   void check(const Case& c) {
     auto result = subject_->run(given(c));
-    const bool build_failed = wrappers_ != nullptr && wrappers_->backend.failed();
+    const bool build_failed = wrappers_ != nullptr && wrappers_->backend->failed();
     if (wrappers_ != nullptr && c.draw.recorded)
-      for (const auto& r : wrappers_->backend.reports()) out_.kernels.push_back(*r);
+      for (const auto& r : wrappers_->backend->reports()) out_.kernels.push_back(*r);
     const RunValue got = need(std::move(result), build_failed ? Status::compile_fail : Status::runtime_fail);
     absorb(compare_case(c, got, given_));
     for (const Comparison& variant : of_variants_) absorb(variant);

@@ -11,7 +11,7 @@
 #include "bench/status.h"
 #include "bench/timing.h"
 #include "pass/manage.h"
-#include "pass/tile_backend.h"
+#include "pass/kernel_backend.h"
 
 namespace passnet {
 

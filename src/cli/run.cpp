@@ -32,7 +32,7 @@ std::string error_json(const Error& e) {
                      text_join(notes, ", "));
 }
 
-bool cached(const KernelReport& k) { return k.origin != tile_cpu::Origin::compiled; }
+bool cached(const KernelReport& k) { return k.origin != Origin::compiled; }
 
 std::string kernel_json(const KernelReport& k) {
   return fmt::format(

@@ -25,7 +25,7 @@ class CheckedBackend final : public KernelBackend {
   const std::vector<Error>& errors() const { return errors_; }
   // Inputs of a wrapper that kernels write: `argument 0 of the wrapper is written by kernel k`.
   const std::vector<std::string>& facts() const { return facts_; }
-  bool failed() const { return failed_; }  // to build something
+  bool failed() const override { return failed_; }
 
  private:
   friend class CheckedPlan;

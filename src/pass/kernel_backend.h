@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/cache.h"
 #include "pass/launch_plan.h"
 
 namespace passnet {
@@ -23,12 +24,30 @@ class PreparedPlan {
   virtual void finished(void* const* /*addresses*/) {}
 };
 
+// What was built for one variant of a launch, for reports.
+struct KernelReport {
+  std::string name;
+  std::string constexprs;
+  std::int64_t grid[3] = {1, 1, 1};
+  Origin origin = Origin::memory;
+  double compile_ms = 0;
+  std::size_t variants = 1;  // how many were tried
+};
+
 class KernelBackend {
  public:
   virtual ~KernelBackend() = default;
   // The addresses of the plan's inputs are set. The plan outlives what is prepared.
   virtual Result<std::unique_ptr<PreparedPlan>> prepare(const LaunchPlan& plan, void* const* addresses) = 0;
+
+  // The kernels that run, in the order of the launches; a variant is known when its launch has run once.
+  virtual const std::vector<std::shared_ptr<KernelReport>>& reports() const;
+  // Whether something could not be built.
+  virtual bool failed() const { return false; }
 };
+
+// The back-end of a device. `dump_folder`: where every stage of every kernel is written as text; empty: nowhere.
+std::unique_ptr<KernelBackend> make_backend(Engine& engine, DeviceType device, std::string dump_folder = {});
 
 // Launches nothing: what a kernel would have written stays as allocated, and shapes flow on.
 class RecordingBackend final : public KernelBackend {

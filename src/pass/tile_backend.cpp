@@ -143,4 +143,9 @@ Result<std::unique_ptr<PreparedPlan>> TileBackend::prepare(const LaunchPlan& pla
   return out;
 }
 
+std::unique_ptr<KernelBackend> make_backend(Engine& engine, DeviceType device, std::string dump_folder) {
+  if (device == DeviceType::cuda) fail(Code::environment, "no kernels for CUDA in this build");
+  return std::make_unique<TileBackend>(engine, std::move(dump_folder));
+}
+
 }  // namespace passnet

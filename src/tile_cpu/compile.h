@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/cache.h"
 #include "base/error.h"
 
 namespace passnet::tile_cpu {
-
-enum class Origin : std::uint8_t { memory, disk, compiled };
 
 struct LoadedKernel {
   void* entry = nullptr;  // abi.h's kKernelSymbol; valid as long as the process
