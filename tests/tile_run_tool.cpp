@@ -1,13 +1,14 @@
 // Runs kernels of pass files on given memory, for the differential tests (differential/tile_triton.py,
 // tile_compiled.py).
-//   tile_run_tool JOBS [FOLDER]      FOLDER: every stage of every kernel is written there
+//   tile_run_tool [--ways WAY,...] JOBS [FOLDER]      FOLDER: every stage of every kernel is written there
 // JOBS has one JSON object a line:
 //   {"name", "file", "kernel", "grid": [x, y, z], "data": PATH,
 //    "arguments": [{"name", "dtype", "elements"} | {"name", "value", "constexpr"}, ...]}
 // `data` holds the buffers' bytes one after the other, in the order of the arguments. A value is a number, a bool, null
-// or a string; "triton.language.float32" is the element type. Each case is run three ways from the same bytes:
+// or a string; "triton.language.float32" is the element type. Each case is run in several ways from the same bytes:
 // interpreted (the lowered function, not simplified), compiled, and checked (the checked build, which may touch
-// everything). What the buffers then hold goes to PATH.WAY; the answer is one line, {"name", "WAY": null or an error}.
+// everything); on request cuda (on the GPU) and nvrtc (compiled for GPUs of two generations, not run). What the buffers
+// then hold goes to PATH.WAY; the answer is one line, {"name", "WAY": null or an error}.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -16,6 +17,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/text.h"
+#include "cuda/nvrtc.h"
+#include "pass/cuda_run.h"
 #include "pass/kernel_build.h"
 #include "pass/kernel_names.h"
 #include "tile/interpret.h"
@@ -150,15 +154,27 @@ void run_compiled(const Case& c, const Arena& arena, bool checked, const std::st
   if (!held) fail(Code::run, "an assertion of the kernel does not hold");
 }
 
-json run(const json& job, const std::string& folder) {
+void run_cuda(const Case& c, const Arena& arena, bool compile_only) {
+  const tile::Function f = lower_launch(c.plan, c.launch, c.variant()).take();
+  if (!compile_only) {
+    cuda_run(f, c.plan, c.launch, c.variant(), arena.addresses()).take();
+    return;
+  }
+  const auto emitted = cuda_source(f, c.plan, c.launch, c.variant(), arena.addresses()).take();
+  for (const char* architecture : {"compute_80", "sm_90"}) cuda::compile(emitted.source, architecture).take();
+}
+
+json run(const json& job, const std::string& folder, const std::vector<std::string>& ways) {
   json answer{{"name", job.at("name")}};
-  for (const std::string way : {"interpreted", "compiled", "checked"}) {
+  for (const std::string& way : ways) {
     const auto done = guarded([&] {
       const Case c = read_case(job);
       const auto data = job.at("data").get<std::string>();
       const Arena arena(c.bytes, file_read(data).take());
       if (way == "interpreted")
         interpret(c, arena);
+      else if (way == "cuda" || way == "nvrtc")
+        run_cuda(c, arena, way == "nvrtc");
       else
         run_compiled(c, arena, way == "checked",
                      folder.empty() ? folder : folder + "/" + job.at("name").get<std::string>());
@@ -172,14 +188,20 @@ json run(const json& job, const std::string& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2 && argc != 3) {
-    fmt::print(stderr, "usage: tile_run_tool JOBS [FOLDER]\n");
+  std::vector<std::string> words(argv + 1, argv + argc), ways = {"interpreted", "compiled", "checked"};
+  if (words.size() > 2 && words[0] == "--ways") {
+    ways.clear();
+    for (const std::string_view way : text_split(words[1], ',')) ways.emplace_back(way);
+    words.erase(words.begin(), words.begin() + 2);
+  }
+  if (words.empty() || words.size() > 2) {
+    fmt::print(stderr, "usage: tile_run_tool [--ways WAY,...] JOBS [FOLDER]\n");
     return 2;
   }
-  std::ifstream jobs(argv[1]);
+  std::ifstream jobs(words[0]);
   std::string line;
   while (std::getline(jobs, line)) {
-    fmt::print("{}\n", run(json::parse(line), argc > 2 ? argv[2] : "").dump());
+    fmt::print("{}\n", run(json::parse(line), words.size() > 1 ? words[1] : "", ways).dump());
     std::fflush(stdout);
   }
   return 0;

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/tile_task.h"
+#include "cuda/nvrtc.h"
+#include "pass/cuda_run.h"
 #include "py/printer.h"
 #include "tile/interpret.h"
 #include "tile/scalar.h"
@@ -22,6 +24,8 @@ namespace {
 struct Options {
   TileRequest request;
   std::string stage = "simplified", on = "both";
+  std::string architecture = "compute_90";
+  int num_warps = 4;
   std::int64_t values = 32, ulps = 8;
   bool all = false, json = false;
 };
@@ -29,6 +33,13 @@ struct Options {
 KernelSource build(const TileTask& task, const TileMemory& memory, bool checked, const tile_cpu::StageDump& dump = {}) {
   return build_function(task.function, task.plan, task.launch(), task.variant(), memory.addresses(), checked, dump)
       .take();
+}
+
+// The request's own number of warps.
+LaunchVariant gpu_variant(const Options& o, const TileTask& task) {
+  LaunchVariant out = task.variant();
+  out.num_warps = o.num_warps;
+  return out;
 }
 
 int show(const Options& o) {
@@ -47,6 +58,12 @@ int show(const Options& o) {
     return kOk;
   }
   const TileMemory memory(task, o.request);
+  if (o.stage == "cu" || o.stage == "ptx") {
+    const std::string source =
+        cuda_source(task.function, task.plan, task.launch(), gpu_variant(o, task), memory.addresses()).take().source;
+    fmt::print("{}", o.stage == "cu" ? source : cuda::compile(source, o.architecture).take().image);
+    return kOk;
+  }
   const bool checked = o.stage == "checked-cpp";
   std::string text;
   const std::string wanted = checked ? "checked_cpp" : o.stage == "asm" ? "cpp" : o.stage;
@@ -136,8 +153,8 @@ bool compare(const Options& o, const TileTask& task, std::size_t id, const void*
   }
   const bool near = worst <= static_cast<std::uint64_t>(o.ulps);
   if (count > 0)
-    fmt::print(near ? stderr : stdout, "{}: {} elements differ, most [{}]: interpreter {}, cpu {}{}\n", task.names[id],
-               count, at, element_text(elem, element_bits(b, reference, at)),
+    fmt::print(near ? stderr : stdout, "{}: {} elements differ, most [{}]: interpreter {}, compiled {}{}\n",
+               task.names[id], count, at, element_text(elem, element_bits(b, reference, at)),
                element_text(elem, element_bits(b, compiled, at)),
                worst == ~std::uint64_t{0} ? "" : fmt::format(" ({} ulp)", worst));
   return near;
@@ -146,12 +163,16 @@ bool compare(const Options& o, const TileTask& task, std::size_t id, const void*
 int run(const Options& o) {
   const TileTask task = read_task(o.request);
   const TileMemory reference(task, o.request), compiled(task, o.request);
-  if (o.on != "cpu") run_interpreter(task, reference);
-  if (o.on != "interpreter") run_compiled(task, compiled);
+  const bool cuda = o.on.starts_with("cuda"), both = o.on == "both" || o.on == "cuda-both";
+  if (both || o.on == "interpreter") run_interpreter(task, reference);
+  if (cuda)
+    cuda_run(task.function, task.plan, task.launch(), gpu_variant(o, task), compiled.addresses()).take();
+  else if (o.on != "interpreter")
+    run_compiled(task, compiled);
   bool right = true;
   for (const std::size_t id : shown_buffers(task, o.all)) {
     print_values(o, task, id, (o.on == "interpreter" ? reference : compiled).addresses()[id]);
-    if (o.on == "both") right &= compare(o, task, id, reference.addresses()[id], compiled.addresses()[id]);
+    if (both) right &= compare(o, task, id, reference.addresses()[id], compiled.addresses()[id]);
   }
   return right ? kOk : kFailed;
 }
@@ -211,16 +232,21 @@ void add_tile(CLI::App& app, Outcome& outcome) {
     c->add_option("--grid", o->request.grid, "One to three sizes: 4 or 4,2,1")->capture_default_str();
     c->add_option("--inputs", o->request.inputs, "A JSON file with values: {\"x_ptr\": [1.0, 2.0]}")->type_name("FILE");
     c->add_option("--seed", o->request.seed, "Of random values")->capture_default_str();
+    c->add_option("--num-warps", o->num_warps, "Of a program on a GPU")->capture_default_str();
     c->callback([=, &outcome] { outcome.code = function(*o); });
     return c;
   };
   CLI::App* s = add("show", "Print the kernel at a stage", show);
-  s->add_option("--stage", o->stage, "syntax, lowered, specialised, simplified, cpp, checked-cpp or asm")
-      ->check(CLI::IsMember({"syntax", "lowered", "specialised", "simplified", "cpp", "checked-cpp", "asm"}))
+  s->add_option("--stage", o->stage,
+                "syntax, lowered, specialised, simplified; cpp, checked-cpp, asm for the CPU; cu, ptx for a GPU")
+      ->check(
+          CLI::IsMember({"syntax", "lowered", "specialised", "simplified", "cpp", "checked-cpp", "asm", "cu", "ptx"}))
       ->capture_default_str();
+  s->add_option("--arch", o->architecture, "Of ptx: compute_80, compute_90, ...")->capture_default_str();
   CLI::App* r = add("run", "Run the kernel and print what it wrote", run);
-  r->add_option("--on", o->on, "interpreter (the reference), cpu (compiled) or both, compared")
-      ->check(CLI::IsMember({"interpreter", "cpu", "both"}))
+  r->add_option("--on", o->on,
+                "interpreter (the reference), cpu or cuda (compiled); both, cuda-both: compared with the reference")
+      ->check(CLI::IsMember({"interpreter", "cpu", "cuda", "both", "cuda-both"}))
       ->capture_default_str();
   r->add_option("--values", o->values, "How many values to print of a tensor")->capture_default_str();
   r->add_option("--ulps", o->ulps, "How far floats of the two may lie apart")->capture_default_str();

@@ -40,6 +40,7 @@ void resolve(void* library, Functions& f) {
       {"cuMemFree_v2", slot(f.MemFree)},
       {"cuMemGetInfo_v2", slot(f.MemGetInfo)},
       {"cuMemsetD32Async", slot(f.MemsetD32Async)},
+      {"cuMemcpyDtoDAsync_v2", slot(f.MemcpyDtoDAsync)},
       {"cuMemcpyDtoH_v2", slot(f.MemcpyDtoH)},
       {"cuMemcpyHtoD_v2", slot(f.MemcpyHtoD)},
       {"cuModuleLoadData", slot(f.ModuleLoadData)},

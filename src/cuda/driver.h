@@ -40,6 +40,7 @@ struct Functions {
   int (*MemFree)(Address address);
   int (*MemGetInfo)(std::size_t* free, std::size_t* total);
   int (*MemsetD32Async)(Address address, unsigned value, std::size_t count, StreamHandle stream);
+  int (*MemcpyDtoDAsync)(Address to, Address from, std::size_t bytes, StreamHandle stream);
   int (*MemcpyDtoH)(void* to, Address from, std::size_t bytes);
   int (*MemcpyHtoD)(Address to, const void* from, std::size_t bytes);
   int (*ModuleLoadData)(ModuleHandle* module, const void* image);

@@ -149,6 +149,7 @@ Result<Compiled> compile(const std::string& source, const std::string& architect
   }
   const bool text = architecture.starts_with("compute_");
   out.image = text ? fetch(holder.program, lib.ptx_size, lib.ptx) : fetch(holder.program, lib.cubin_size, lib.cubin);
+  if (text && !out.image.empty()) out.image.pop_back();  // a zero
   if (out.image.empty()) return Error{Code::internal, {}, "NVRTC gave no code", {}};
   return out;
 }

@@ -35,6 +35,16 @@ void set_scalar(const Scalar& scalar, tile_cpu::Argument& argument, tile::Parame
   if (const auto* boolean = std::get_if<bool>(&scalar.value)) facts.integer = argument.integer = *boolean ? 1 : 0;
 }
 
+// What divides the address of something in a root, up to what any access needs. Memory that is allocated for a plan
+// begins at a multiple of that.
+std::int64_t alignment(const LaunchPlan& plan, const Root& root, void* const* addresses) {
+  constexpr std::uint64_t kMost = 16;
+  const Buffer& b = plan.buffers[static_cast<std::size_t>(root.buffer)];
+  std::uint64_t address = static_cast<std::uint64_t>(root.offset) * dtype_row(b.desc.dtype).size;
+  if (b.kind == BufferKind::input) address += reinterpret_cast<std::uintptr_t>(addresses[root.buffer]);
+  return static_cast<std::int64_t>(address % kMost == 0 ? kMost : address & -address);
+}
+
 // Pointers of one root share a number, and those of two inputs that overlap where the kernel writes one of them.
 void number_memory(const LaunchPlan& plan, void* const* addresses, KernelSource& out) {
   const auto number = [&](std::size_t parameter) -> std::int32_t& { return out.facts.parameters[parameter].memory; };
@@ -99,9 +109,8 @@ Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, 
   return build_function(std::move(*lowered), plan, launch, variant, addresses, checked, dump);
 }
 
-Result<KernelSource> build_function(tile::Function function, const LaunchPlan& plan, const Launch& launch,
-                                    const LaunchVariant& variant, void* const* addresses, bool checked,
-                                    const tile_cpu::StageDump& dump) {
+Result<KernelSource> describe_kernel(tile::Function function, const LaunchPlan& plan, const Launch& launch,
+                                     const LaunchVariant& variant, void* const* addresses) {
   KernelSource out;
   out.function = std::move(function);
   out.written = tile_cpu::written_parameters(out.function);
@@ -119,9 +128,19 @@ Result<KernelSource> build_function(tile::Function function, const LaunchPlan& p
     const Root root = root_of(plan, argument->buffer);
     const TensorDesc& whole = plan.buffers[static_cast<std::size_t>(root.buffer)].desc;
     out.facts.parameters[i].elements = std::max<std::int64_t>(0, whole.hull() - root.offset);
+    out.facts.parameters[i].alignment = alignment(plan, root, addresses);
     out.pointers.emplace_back(i, argument->buffer);
   }
   number_memory(plan, addresses, out);
+  return out;
+}
+
+Result<KernelSource> build_function(tile::Function function, const LaunchPlan& plan, const Launch& launch,
+                                    const LaunchVariant& variant, void* const* addresses, bool checked,
+                                    const tile_cpu::StageDump& dump) {
+  auto described = describe_kernel(std::move(function), plan, launch, variant, addresses);
+  if (!described) return described;
+  KernelSource out = std::move(*described);
   if (out.programs() == 0) return out;  // nothing will run
   auto emitted = tile_cpu::run_stages(out.function, out.facts, checked, dump);
   if (!emitted) return std::move(emitted.error());

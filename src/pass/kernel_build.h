@@ -29,6 +29,9 @@ struct KernelSource {
 
 // The front-end alone: the kernel for the variant's types and constants.
 Result<tile::Function> lower_launch(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant);
+// All but the code: arguments and facts, for any back-end.
+Result<KernelSource> describe_kernel(tile::Function function, const LaunchPlan& plan, const Launch& launch,
+                                     const LaunchVariant& variant, void* const* addresses);
 // What follows, from any stage of the function. `addresses`: those of the plan's inputs are set.
 Result<KernelSource> build_function(tile::Function function, const LaunchPlan& plan, const Launch& launch,
                                     const LaunchVariant& variant, void* const* addresses, bool checked,

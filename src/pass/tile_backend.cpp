@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
-#include "base/file.h"
 #include "pass/autotune.h"
+#include "pass/cuda_backend.h"
 #include "pass/kernel_build.h"
+#include "pass/stage_dump.h"
 #include "tile_cpu/launch.h"
 
 namespace passnet {
@@ -72,18 +72,6 @@ class TilePlan final : public PreparedPlan {
   std::vector<InputPair> pairs_;
 };
 
-tile_cpu::StageDump dump_into(const std::string& folder, const std::string& name) {
-  if (folder.empty()) return {};
-  std::error_code ignored;  // writing says what is wrong
-  std::filesystem::create_directories(folder, ignored);
-  return [=](std::string_view stage, const std::string& text) {
-    file_write(fmt::format("{}/{}.{}", folder, name,
-                           stage.ends_with("cpp") ? std::string(stage) : std::string(stage) + ".tile"),
-               text)
-        .take();
-  };
-}
-
 }  // namespace
 
 std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* const* addresses) {
@@ -144,7 +132,7 @@ Result<std::unique_ptr<PreparedPlan>> TileBackend::prepare(const LaunchPlan& pla
 }
 
 std::unique_ptr<KernelBackend> make_backend(Engine& engine, DeviceType device, std::string dump_folder) {
-  if (device == DeviceType::cuda) fail(Code::environment, "no kernels for CUDA in this build");
+  if (device == DeviceType::cuda) return std::make_unique<CudaBackend>(std::move(dump_folder));
   return std::make_unique<TileBackend>(engine, std::move(dump_folder));
 }
 

@@ -1,16 +1,15 @@
 // The way of a kernel from lowered tile IR to C++, every stage in order, verified and shown.
 #pragma once
 
-#include <functional>
-
+#include "tile/pipeline.h"
 #include "tile_cpu/emit.h"
 
 namespace passnet::tile_cpu {
 
-// Called after each stage with its name (lowered, specialised, simplified, cpp or checked_cpp) and its text.
-using StageDump = std::function<void(std::string_view stage, const std::string& text)>;
+using tile::StageDump;
 
-// `function` is what the front-end made or a text gave; it ends up simplified.
+// `function` is what the front-end made or a text gave; it ends up simplified. Stages as tile::prepare, then cpp or
+// checked_cpp.
 Result<Emitted> run_stages(tile::Function& function, const tile::LaunchFacts& facts, bool checked,
                            const StageDump& dump = {});
 

@@ -1,0 +1,260 @@
+#include "pass/cuda_backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "base/hash.h"
+#include "pass/kernel_build.h"
+#include "pass/stage_dump.h"
+#include "tile_cuda/compile.h"
+#include "tile_cuda/stages.h"
+
+namespace passnet {
+
+namespace {
+
+constexpr int kRuns = 5;  // of one candidate, the first not counted
+
+struct CudaKernel {
+  std::size_t variant = 0;  // of the launch
+  KernelSource source;
+  tile_cuda::Emitted emitted;
+  tile_cuda::LoadedKernel loaded;
+  std::vector<void*> arguments;  // addresses of source.arguments
+
+  bool empty() const { return source.programs() == 0; }
+  void point() {
+    arguments.clear();
+    for (tile_cpu::Argument& a : source.arguments) arguments.push_back(&a);
+  }
+  void launch(const cuda::Device& device) {
+    if (!empty()) tile_cuda::launch(device, loaded, source.facts.grid, emitted.flat, arguments.data());
+  }
+};
+
+struct CudaLaunch {
+  std::vector<CudaKernel> kernels;  // one after the first run
+  std::shared_ptr<KernelReport> report;
+};
+
+// Device memory that goes with its owner.
+class Memory {
+ public:
+  Memory(const cuda::Device& device, std::int64_t bytes) : device_(device) {
+    device.check(device.call.MemAlloc(&address_, static_cast<std::size_t>(bytes)),
+                 "cannot have memory to try a kernel");
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() { device_.call.MemFree(address_); }
+  cuda::Address address() const { return address_; }
+
+ private:
+  const cuda::Device& device_;
+  cuda::Address address_ = 0;
+};
+
+// Milliseconds of the quickest run, on copies of the memory that the kernel writes.
+double measure(const cuda::Device& device, CudaKernel& k, void* const* addresses) {
+  struct Copied {
+    char *low = nullptr, *high = nullptr;
+    std::unique_ptr<Memory> copy;
+  };
+  std::map<std::int32_t, Copied> copied;
+  for (const auto& [p, buffer] : k.source.pointers)
+    if (k.source.written[p]) copied.try_emplace(k.source.facts.parameters[p].memory);
+  for (const auto& [p, buffer] : k.source.pointers) {
+    const auto it = copied.find(k.source.facts.parameters[p].memory);
+    if (it == copied.end() || addresses[buffer] == nullptr) continue;
+    auto* begin = static_cast<char*>(addresses[buffer]);
+    char* end = begin + k.source.facts.parameters[p].elements *
+                            tile::elem_bytes(k.source.function.type(k.source.function.body.params[p]).elem);
+    Copied& c = it->second;
+    c.low = c.low == nullptr ? begin : std::min(c.low, begin);
+    c.high = c.high == nullptr ? end : std::max(c.high, end);
+  }
+  for (auto& [number, c] : copied)
+    if (c.high > c.low) c.copy = std::make_unique<Memory>(device, c.high - c.low + 16);
+  for (const auto& [p, buffer] : k.source.pointers) {
+    k.source.arguments[p].pointer = addresses[buffer];
+    const auto it = copied.find(k.source.facts.parameters[p].memory);
+    if (it == copied.end() || it->second.copy == nullptr) continue;
+    const auto shift = reinterpret_cast<std::uintptr_t>(it->second.low) % 16;  // as aligned as the original
+    k.source.arguments[p].pointer = reinterpret_cast<char*>(it->second.copy->address() + shift) +
+                                    (static_cast<char*>(addresses[buffer]) - it->second.low);
+  }
+  cuda::EventHandle from = nullptr, to = nullptr;
+  device.check(device.call.EventCreate(&from, 0), "cannot make an event");
+  device.check(device.call.EventCreate(&to, 0), "cannot make an event");
+  float best = std::numeric_limits<float>::infinity();
+  for (int i = 0; i < kRuns; ++i) {
+    for (const auto& [number, c] : copied)
+      if (c.copy != nullptr)
+        device.check(device.call.MemcpyDtoDAsync(c.copy->address() + reinterpret_cast<std::uintptr_t>(c.low) % 16,
+                                                 reinterpret_cast<cuda::Address>(c.low),
+                                                 static_cast<std::size_t>(c.high - c.low), nullptr),
+                     "cannot copy device memory");
+    device.check(device.call.EventRecord(from, nullptr), "cannot record an event");
+    k.launch(device);
+    device.check(device.call.EventRecord(to, nullptr), "cannot record an event");
+    device.check(device.call.EventSynchronize(to), "a kernel failed");
+    float ms = 0;
+    device.check(device.call.EventElapsedTime(&ms, from, to), "cannot read an event");
+    if (i > 0) best = std::min(best, ms);
+  }
+  device.call.EventDestroy(from);
+  device.call.EventDestroy(to);
+  return best;
+}
+
+class CudaPlan final : public PreparedPlan {
+ public:
+  CudaPlan(const cuda::Device& device, const LaunchPlan& plan, std::vector<CudaLaunch> launches)
+      : device_(device), plan_(plan), launches_(std::move(launches)) {
+    for (CudaLaunch& l : launches_)
+      for (CudaKernel& k : l.kernels) {
+        k.point();
+        pairs_.insert(pairs_.end(), k.source.pairs.begin(), k.source.pairs.end());
+        for (const auto& [p, buffer] : k.source.pointers)
+          if (const Root root = root_of(plan, buffer);
+              plan.buffers[static_cast<std::size_t>(root.buffer)].kind == BufferKind::input)
+            aligned_.emplace_back(buffer, k.source.facts.parameters[p].alignment);
+      }
+  }
+
+  // Buffers that views of inputs are have their addresses only later; their roots tell.
+  bool fits(void* const* addresses) const override {
+    return std::all_of(pairs_.begin(), pairs_.end(),
+                       [&](const InputPair& p) { return p.overlap == p.overlaps(addresses); }) &&
+           std::all_of(aligned_.begin(), aligned_.end(), [&](const auto& a) {
+             const Root root = root_of(plan_, a.first);
+             const auto size = static_cast<std::int64_t>(
+                 dtype_row(plan_.buffers[static_cast<std::size_t>(root.buffer)].desc.dtype).size);
+             const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(addresses[root.buffer]) +
+                                            static_cast<std::uintptr_t>(root.offset * size);
+             return address % static_cast<std::uintptr_t>(a.second) == 0;
+           });
+  }
+
+  void launch(std::size_t index, void* const* addresses) override {
+    CudaLaunch& l = launches_[index];
+    if (l.kernels.size() > 1) choose(index, addresses);
+    CudaKernel& k = l.kernels[0];
+    for (const auto& [parameter, buffer] : k.source.pointers) k.source.arguments[parameter].pointer = addresses[buffer];
+    k.launch(device_);
+  }
+
+  // The report of the launch's only, or chosen, variant.
+  void describe(std::size_t index) {
+    const Launch& launch = plan_.launches[index];
+    const CudaKernel& k = launches_[index].kernels[0];
+    const LaunchVariant& variant = launch.variants[k.variant];
+    KernelReport& r = *launches_[index].report;
+    r.name = launch.kernel.name();
+    r.constexprs = constexpr_text(launch, variant);
+    std::copy(std::begin(variant.grid), std::end(variant.grid), r.grid);
+    r.origin = k.loaded.origin;
+    r.compile_ms = k.loaded.compile_ms;
+  }
+
+ private:
+  void choose(std::size_t index, void* const* addresses) {
+    CudaLaunch& l = launches_[index];
+    std::string all;
+    for (const CudaKernel& k : l.kernels) all += std::string(k.loaded.key) + "\n";
+    const std::string name = sha256_hex(device_.name + all) + ".choice";
+    std::size_t best = l.kernels.size();
+    if (const auto known = cache_read(name)) best = std::strtoull(known->c_str(), nullptr, 10);
+    if (best >= l.kernels.size()) {
+      double best_ms = std::numeric_limits<double>::infinity();
+      best = 0;
+      for (std::size_t i = 0; i < l.kernels.size(); ++i)
+        if (const double ms = measure(device_, l.kernels[i], addresses); ms < best_ms) {
+          best = i;
+          best_ms = ms;
+        }
+      (void)cache_add_text(std::to_string(best), name);  // a cache that cannot be written only costs time
+    }
+    std::swap(l.kernels[0], l.kernels[best]);
+    l.kernels.resize(1);
+    l.kernels[0].point();
+    describe(index);
+  }
+
+  const cuda::Device& device_;
+  const LaunchPlan& plan_;
+  std::vector<CudaLaunch> launches_;
+  std::vector<InputPair> pairs_;
+  std::vector<std::pair<BufferId, std::int64_t>> aligned_;  // buffers in inputs, and what divides their addresses
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedPlan> CudaBackend::build(const LaunchPlan& plan, void* const* addresses) {
+  const cuda::Device& device = *cuda::device().take();
+  std::vector<CudaLaunch> launches(plan.launches.size());
+  std::vector<std::optional<Error>> errors(launches.size());  // the first of each launch
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const Launch& launch = plan.launches[i];
+    for (std::size_t v = 0; v < launch.variants.size(); ++v) {
+      const LaunchVariant& variant = launch.variants[v];
+      const std::string name = fmt::format("{}.{}.{}", reports_.size() + i, launch.kernel.name(), v);
+      auto kernel = guarded([&] {
+        CudaKernel k;
+        k.variant = v;
+        k.source = describe_kernel(lower_launch(plan, launch, variant).take(), plan, launch, variant, addresses).take();
+        const tile_cuda::Target target{variant.num_warps, variant.num_stages, device.shared_limit};
+        if (!k.empty())
+          k.emitted =
+              tile_cuda::run_stages(k.source.function, k.source.facts, target, dump_into(dump_folder_, name)).take();
+        return k;
+      });
+      if (kernel)
+        launches[i].kernels.push_back(std::move(*kernel));
+      else if (!errors[i])
+        errors[i] = std::move(kernel.error());
+    }
+    if (launches[i].kernels.empty()) fail(std::move(*errors[i]));
+    launches[i].report = std::make_shared<KernelReport>();
+    launches[i].report->variants = launch.variants.size();
+  }
+  std::vector<const tile_cuda::Emitted*> sources;
+  std::vector<CudaKernel*> kernels;
+  for (CudaLaunch& l : launches)
+    for (CudaKernel& k : l.kernels)
+      if (!k.empty()) {
+        sources.push_back(&k.emitted);
+        kernels.push_back(&k);
+      }
+  auto compiled = tile_cuda::compile_many(device, sources);
+  std::map<const CudaKernel*, Error> broken;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (compiled[i])
+      kernels[i]->loaded = *compiled[i];
+    else
+      broken.emplace(kernels[i], std::move(compiled[i].error()));
+  }
+  for (CudaLaunch& l : launches) {
+    std::vector<CudaKernel> right;
+    for (CudaKernel& k : l.kernels)
+      if (broken.count(&k) == 0) right.push_back(std::move(k));
+    if (right.empty()) fail(std::move(broken.at(&l.kernels[0])));
+    l.kernels = std::move(right);
+  }
+  for (const CudaLaunch& l : launches) reports_.push_back(l.report);
+  auto out = std::make_unique<CudaPlan>(device, plan, std::move(launches));
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) out->describe(i);
+  return out;
+}
+
+Result<std::unique_ptr<PreparedPlan>> CudaBackend::prepare(const LaunchPlan& plan, void* const* addresses) {
+  auto out = guarded([&] { return build(plan, addresses); });
+  failed_ |= !out;
+  return out;
+}
+
+}  // namespace passnet

@@ -1,0 +1,25 @@
+// The CUDA back-end of launch plans: kernels compiled for exactly the plan's shapes, the fastest of autotuned variants
+// kept. Launches go to torch's stream and are not waited for.
+#pragma once
+
+#include "cuda/driver.h"
+#include "pass/kernel_backend.h"
+
+namespace passnet {
+
+class CudaBackend final : public KernelBackend {
+ public:
+  explicit CudaBackend(std::string dump_folder = {}) : dump_folder_(std::move(dump_folder)) {}
+  Result<std::unique_ptr<PreparedPlan>> prepare(const LaunchPlan& plan, void* const* addresses) override;
+  const std::vector<std::shared_ptr<KernelReport>>& reports() const override { return reports_; }
+  bool failed() const override { return failed_; }
+
+ private:
+  std::unique_ptr<PreparedPlan> build(const LaunchPlan& plan, void* const* addresses);
+
+  std::string dump_folder_;
+  std::vector<std::shared_ptr<KernelReport>> reports_;
+  bool failed_ = false;
+};
+
+}  // namespace passnet

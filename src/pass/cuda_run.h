@@ -1,0 +1,17 @@
+// One kernel on the GPU over memory of the host: copied there, run, copied back. For tools and tests.
+#pragma once
+
+#include "pass/launch_plan.h"
+#include "tile/ir.h"
+#include "tile_cuda/emit.h"
+
+namespace passnet {
+
+// The CUDA C++ of a variant of a launch, for a device with that much shared memory.
+Result<tile_cuda::Emitted> cuda_source(const tile::Function& function, const LaunchPlan& plan, const Launch& launch,
+                                       const LaunchVariant& variant, void* const* addresses);
+// `addresses`: of the plan's buffers, all inputs, on the host.
+Result<std::monostate> cuda_run(const tile::Function& function, const LaunchPlan& plan, const Launch& launch,
+                                const LaunchVariant& variant, void* const* addresses);
+
+}  // namespace passnet

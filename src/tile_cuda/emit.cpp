@@ -1,0 +1,439 @@
+#include "tile_cuda/emit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tile_cpu/ctypes.h"
+#include "tile_cpu/effects.h"
+#include "tile_cpu/op_text.h"
+#include "tile_cuda/emitter.h"
+#include "tile_cuda/prelude.h"
+
+namespace passnet::tile_cuda {
+
+namespace {
+
+constexpr std::int64_t kGridLimit = 65535;  // of y and z
+constexpr int kElementLimit = 4096;         // registers of one thread for one value: beyond it nothing good can come
+
+std::string identifier(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
+  if (out.empty() || (out[0] >= '0' && out[0] <= '9')) out = "v" + out;
+  return out;
+}
+
+bool shape_less(const Shape& a, const Shape& b) { return std::pair(a.rank, a.sizes) < std::pair(b.rank, b.sizes); }
+
+}  // namespace
+
+std::string Ref::at(const std::string& e) const {
+  if (!array) return name;
+  if (registers == 1) return name + "[0]";
+  return fmt::format("{}[{}]", name, bits_text(e, map));
+}
+
+Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target)
+    : f_(function),
+      facts_(facts),
+      target_(target),
+      ranges_(tile::ranges(function, facts)),
+      axes_(axes(function, facts, ranges_)),
+      written_(tile_cpu::written_parameters(function)),
+      access_(shape_less),
+      shapes_(shape_less) {
+  const std::size_t n = f_.types.size();
+  def_.resize(n);
+  initial_.assign(n, tile::kNoValue);
+  uses_.resize(n);
+  free_.resize(n);
+  natural_.resize(n);
+  want_.resize(n);
+  home_.resize(n);
+  scalars_.resize(n);
+  scopes_.emplace_back();
+  index_ops(f_.body);
+  find_free(f_.body);
+  thread_bits_ = choose_threads();
+  choose_shapes(f_.body);
+  find_natural(f_.body);
+  find_homes(f_.body);
+}
+
+std::string Emitter::type_name(const Type& t) const {
+  return t.pointer ? tile_cpu::stored_name(t.elem) + "*" : tile_cpu::scalar_name(t.elem);
+}
+
+void Emitter::line(const std::string& text) {
+  body_ += std::string(static_cast<std::size_t>(indent_) * 2, ' ') + text + "\n";
+}
+std::string Emitter::fresh(std::string_view stem) { return fmt::format("{}_{}", identifier(stem), ++names_); }
+std::string Emitter::fresh(ValueId v) {
+  const std::string& name = f_.names[static_cast<std::size_t>(v)];
+  return fresh(name.empty() ? "t" : std::string_view(name));
+}
+
+std::string Emitter::replica_guard(const Layout& layout) const {
+  const unsigned rest = ~layout.thread_mask() & ((1U << thread_bits_) - 1);
+  return rest == 0 ? std::string() : fmt::format("(tid & {}) == 0", rest);
+}
+
+std::string Emitter::coordinate(const Layout& layout, BitRange bits, const std::string& e) {
+  const std::string thread = thread_part(layout, bits), reg = register_part(layout, bits, e);
+  if (thread == "0") return reg;
+  return reg == "0" ? thread : fmt::format("({} + {})", thread, reg);
+}
+
+void Emitter::remember(ValueId v, const Layout& layout, const Ref& ref) { scopes_.back()[{v, layout}] = ref; }
+
+Ref Emitter::scalar(ValueId v) const { return {scalars_[static_cast<std::size_t>(v)], false, {}, 1}; }
+
+Ref Emitter::make_array(ValueId v, const Layout& layout) {
+  if (layout.registers() > kElementLimit)
+    passnet::fail({passnet::Code::limit,
+                   {},
+                   fmt::format("kernel {}: a tile of {} elements is too large for a block of threads", f_.name,
+                               type(v).shape.elements()),
+                   {"use smaller blocks"}});
+  Ref ref{fresh(v), true, {}, layout.registers()};
+  for (int b = 0; b < layout.register_bits(); ++b) ref.map.push_back({b, b});
+  line(fmt::format("{} {}[{}];", type_name(type(v)), ref.name, ref.registers));
+  return ref;
+}
+
+// A new value: a scalar, or an array whose element e is the text.
+Ref Emitter::keep(ValueId v, const Layout* layout, const std::string& text) {
+  if (layout == nullptr) {
+    const std::string name = fresh(v);
+    line(fmt::format("{} const {} = {};", type_name(type(v)), name, text));
+    scalars_[static_cast<std::size_t>(v)] = name;
+    return scalar(v);
+  }
+  const Ref ref = make_array(v, *layout);
+  line(fmt::format("EACH(e, {}) {}[e] = {};", ref.registers, ref.name, text));
+  remember(v, *layout, ref);
+  return ref;
+}
+
+Ref Emitter::get(ValueId v, const Layout& layout) {
+  const Op* op = def(v);
+  if (op != nullptr && op->code == Code::splat) return scalar(op->operands[0]);
+  if (op != nullptr && transparent(*op)) {
+    const ValueId x = op->operands[0];
+    if (!type(x).is_tile()) return scalar(x);
+    const auto bits = operand_bits(*op, type(x).shape, type(v).shape);
+    const Layout inner = pick(layout, bits);
+    Ref ref = get(x, inner);
+    if (!ref.array) return ref;
+    // register bit of the result -> of the operand -> of the array
+    std::vector<BitMove> moves;
+    for (int b = 0; b < inner.count; ++b) {
+      if (!inner.in_register(b)) continue;
+      const int mine = inner.register_bit(b), outer = layout.register_bit(bits[static_cast<std::size_t>(b)]);
+      for (const BitMove& m : ref.map)
+        if (m.from == mine) moves.push_back({outer, m.to});
+    }
+    ref.map = std::move(moves);
+    return ref;
+  }
+  if (op != nullptr && op->code == Code::constant) return {tile_cpu::constant_text(*op, type(v).elem), false, {}, 1};
+  for (std::size_t s = scopes_.size(); s-- > 0;)
+    if (const auto it = scopes_[s].find({v, layout}); it != scopes_[s].end()) return it->second;
+  if (free_[static_cast<std::size_t>(v)]) {
+    emit_element(*op, &layout);
+    return scopes_.back().at({v, layout});
+  }
+  const Layout& from = home(v);
+  for (std::size_t s = scopes_.size(); s-- > 0;)
+    if (const auto it = scopes_[s].find({v, from}); it != scopes_[s].end()) return convert(v, it->second, from, layout);
+  passnet::fail(passnet::Code::internal, fmt::format("kernel {}: value %{} is not there", f_.name, v));
+}
+
+std::string Emitter::element_text(const Op& op, const std::vector<Ref>& operands, const std::string& e) const {
+  const Type& t = type(op.result());
+  const auto x = [&](std::size_t i) { return operands[i].at(e); };
+  switch (op.code) {
+    case Code::addptr: return fmt::format("{} + {}", x(0), x(1));
+    case Code::add:
+    case Code::sub:
+    case Code::mul:
+      if (!tile::is_float(t.elem) && t.elem != Elem::i1) {
+        const char sign = op.code == Code::add ? '+' : op.code == Code::sub ? '-' : '*';
+        const std::string name = type_name(t);
+        // signed overflow has no meaning in C++; where none happens the compiler may rely on that
+        if (!ranges_[static_cast<std::size_t>(op.result())].may_wrap || !tile::elem_row(t.elem).is_signed)
+          return fmt::format("({})({} {} {})", name, x(0), sign, x(1));
+        const char* wide = tile::elem_row(t.elem).bits == 64 ? "u64" : "u32";
+        return fmt::format("({})(({}){} {} ({}){})", name, wide, x(0), sign, wide, x(1));
+      }
+      break;
+    case Code::cast:
+      if (type(op.operands[0]).pointer) return fmt::format("(i64){}", x(0));
+      if (t.pointer) return fmt::format("({}){}", type_name(t), x(0));
+      break;
+    case Code::bitcast:
+      if (t.pointer) return fmt::format("({}){}", type_name(t), x(0));
+      break;
+    case Code::select: return fmt::format("{} ? {} : {}", x(0), x(1), x(2));
+    default: break;
+  }
+  if (type(op.operands[0]).pointer && tile::op_row(op.code).kind == tile::OpClass::compare) {
+    constexpr std::pair<Code, const char*> signs[] = {{Code::lt, "<"},  {Code::le, "<="}, {Code::gt, ">"},
+                                                      {Code::ge, ">="}, {Code::eq, "=="}, {Code::ne, "!="}};
+    for (const auto& [code, sign] : signs)
+      if (code == op.code) return fmt::format("({} {} {})", x(0), sign, x(1));
+  }
+  std::vector<tile_cpu::OperandText> texts;
+  for (std::size_t i = 0; i < op.operands.size(); ++i) {
+    tile_cpu::OperandText o{x(i), type(op.operands[i]).elem};
+    const tile::Range& r = ranges_[static_cast<std::size_t>(op.operands[i])];
+    o.non_negative = r.lo >= 0;
+    o.safe_divisor = r.lo > 0 || r.hi < -1;
+    if (r.lo == r.hi && r.lo > 0) o.constant = r.lo;
+    texts.push_back(std::move(o));
+  }
+  return tile_cpu::op_text(op, texts, t.elem, false);
+}
+
+void Emitter::emit_element(const Op& op, const Layout* layout) {
+  const ValueId r = op.result();
+  switch (op.code) {
+    case Code::constant:
+      if (layout == nullptr) scalars_[static_cast<std::size_t>(r)] = tile_cpu::constant_text(op, type(r).elem);
+      return;
+    case Code::program_id: scalars_[static_cast<std::size_t>(r)] = fmt::format("pid{}", op.axis); return;
+    case Code::num_programs:
+      scalars_[static_cast<std::size_t>(r)] = std::to_string(facts_.grid[static_cast<std::size_t>(op.axis)]);
+      return;
+    case Code::arange: {
+      const std::string at = coordinate(*layout, {0, layout->count}, "e");
+      keep(r, layout, op.integer == 0 ? at : fmt::format("{} + {}", at, op.integer));
+      return;
+    }
+    default: break;
+  }
+  std::vector<Ref> operands;
+  for (const ValueId o : op.operands) operands.push_back(type(o).is_tile() ? get(o, *layout) : scalar(o));
+  keep(r, layout, element_text(op, operands, "e"));
+}
+
+void Emitter::emit_op(const Op& op) {
+  switch (op.code) {
+    case Code::for_: return emit_for(op);
+    case Code::while_: return emit_while(op);
+    case Code::if_: return emit_if(op);
+    case Code::load: return emit_load(op);
+    case Code::store: return emit_store(op);
+    case Code::atomic:
+    case Code::atomic_cas: return emit_atomic(op);
+    case Code::reduce: return emit_reduce(op);
+    case Code::scan: return emit_scan(op);
+    case Code::dot: return emit_dot(op);
+    case Code::yield:
+    case Code::check: return;
+    default: break;
+  }
+  const ValueId r = op.result();
+  if (!type(r).is_tile()) {
+    if (transparent(op)) {  // of a tile of one element
+      const ValueId x = op.operands[0];
+      if (!type(x).is_tile())
+        scalars_[static_cast<std::size_t>(r)] = scalars_[static_cast<std::size_t>(x)];
+      else
+        keep(r, nullptr, get(x, Layout{}).at("0"));
+      return;
+    }
+    return emit_element(op, nullptr);
+  }
+  if (free_[static_cast<std::size_t>(r)] || transparent(op)) return;  // when somebody asks
+  emit_element(op, &home(r));
+}
+
+void Emitter::emit_block(std::span<const Op> ops) {
+  for (const Op& op : ops) emit_op(op);
+}
+
+// ---- control flow. Conditions and bounds are scalars, which all threads have alike.
+
+void Emitter::declare(ValueId v) {
+  if (type(v).is_tile()) {
+    remember(v, home(v), make_array(v, home(v)));
+    return;
+  }
+  const std::string name = fresh(v);
+  line(fmt::format("{} {};", type_name(type(v)), name));
+  scalars_[static_cast<std::size_t>(v)] = name;
+}
+
+// All at once: a value may be one of the targets.
+void Emitter::assign(std::span<const ValueId> targets, std::span<const ValueId> values) {
+  std::vector<Ref> from;
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    from.push_back(type(targets[k]).is_tile() ? get(values[k], home(targets[k])) : scalar(values[k]));
+  std::vector<Ref> to;
+  for (const ValueId t : targets) to.push_back(type(t).is_tile() ? get(t, home(t)) : scalar(t));
+  const auto is_target = [&](const Ref& r) {
+    return std::any_of(to.begin(), to.end(), [&](const Ref& t) { return t.name == r.name; });
+  };
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    if (from[k].name == to[k].name || !is_target(from[k])) continue;
+    const std::string name = fresh("next");
+    const std::string t = type_name(type(targets[k]));
+    if (to[k].array) {
+      line(fmt::format("{} {}[{}];", t, name, to[k].registers));
+      line(fmt::format("EACH(e, {}) {}[e] = {};", to[k].registers, name, from[k].at("e")));
+      from[k] = to[k];
+      from[k].name = name;
+    } else {
+      line(fmt::format("{} const {} = {};", t, name, from[k].name));
+      from[k].name = name;
+    }
+  }
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    if (from[k].name == to[k].name) continue;
+    if (to[k].array)
+      line(fmt::format("EACH(e, {}) {}[e] = {};", to[k].registers, to[k].name, from[k].at("e")));
+    else
+      line(fmt::format("{} = {};", to[k].name, from[k].name));
+  }
+}
+
+void Emitter::emit_for(const Op& op) {
+  const Block& body = op.blocks[0];
+  const std::span<const ValueId> carried(body.params.begin() + 1, body.params.end());
+  const std::span<const ValueId> initial(op.operands.begin() + 3, op.operands.end());
+  for (const ValueId p : carried) declare(p);
+  assign(carried, initial);
+  touch_block(body);
+  shared_used_ = true;
+  const std::string lo = scalar(op.operands[0]).name, hi = scalar(op.operands[1]).name,
+                    step = scalar(op.operands[2]).name;
+  const std::string i = fresh(body.params[0]);
+  const tile::Range& r = ranges_[static_cast<std::size_t>(op.operands[2])];
+  const std::string t = type_name(type(body.params[0]));
+  // counted in 64 bits: the last step may leave the variable's type
+  line(fmt::format("#pragma unroll 1"));
+  line(fmt::format("for (i64 {}_ = {}; {}; {}_ += {}) {{", i, lo,
+                   r.lo > 0   ? fmt::format("{}_ < {}", i, hi)
+                   : r.hi < 0 ? fmt::format("{}_ > {}", i, hi)
+                              : fmt::format("{} > 0 ? {}_ < {} : {} < 0 && {}_ > {}", step, i, hi, step, i, hi),
+                   i, step));
+  ++indent_;
+  scopes_.emplace_back();
+  line(fmt::format("const {} {} = ({}){}_;", t, i, t, i));
+  scalars_[static_cast<std::size_t>(body.params[0])] = i;
+  emit_block(body.ops);
+  assign(carried, body.ops.back().operands);
+  scopes_.pop_back();
+  --indent_;
+  line("}");
+  for (std::size_t k = 0; k < op.results.size(); ++k) {
+    if (type(op.results[k]).is_tile())
+      remember(op.results[k], home(op.results[k]), get(carried[k], home(carried[k])));
+    else
+      scalars_[static_cast<std::size_t>(op.results[k])] = scalars_[static_cast<std::size_t>(carried[k])];
+  }
+}
+
+void Emitter::emit_while(const Op& op) {
+  const Block &test = op.blocks[0], &body = op.blocks[1];
+  for (const ValueId p : test.params) declare(p);
+  assign(test.params, op.operands);
+  touch_block(test);
+  touch_block(body);
+  shared_used_ = true;
+  line("while (true) {");
+  ++indent_;
+  scopes_.emplace_back();
+  emit_block(test.ops);
+  line(fmt::format("if (!{}) break;", scalar(test.ops.back().operands[0]).name));
+  for (std::size_t k = 0; k < body.params.size(); ++k) {
+    if (type(body.params[k]).is_tile())
+      remember(body.params[k], home(body.params[k]), get(test.params[k], home(test.params[k])));
+    else
+      scalars_[static_cast<std::size_t>(body.params[k])] = scalars_[static_cast<std::size_t>(test.params[k])];
+  }
+  emit_block(body.ops);
+  assign(test.params, body.ops.back().operands);
+  scopes_.pop_back();
+  --indent_;
+  line("}");
+  for (std::size_t k = 0; k < op.results.size(); ++k) {
+    if (type(op.results[k]).is_tile())
+      remember(op.results[k], home(op.results[k]), get(test.params[k], home(test.params[k])));
+    else
+      scalars_[static_cast<std::size_t>(op.results[k])] = scalars_[static_cast<std::size_t>(test.params[k])];
+  }
+}
+
+void Emitter::emit_if(const Op& op) {
+  for (const ValueId r : op.results) declare(r);
+  const bool shared_before = shared_used_;
+  for (std::size_t b = 0; b < op.blocks.size(); ++b) {
+    const Block& block = op.blocks[b];
+    if (b == 1 && block.ops.size() <= 1 && op.results.empty()) break;
+    line(b == 0 ? fmt::format("if ({}) {{", scalar(op.operands[0]).name) : "} else {");
+    ++indent_;
+    scopes_.emplace_back();
+    shared_used_ = true;
+    emit_block(block.ops);
+    assign(op.results, block.ops.back().operands);
+    scopes_.pop_back();
+    --indent_;
+  }
+  line("}");
+  shared_used_ = shared_before || shared_bytes_ > 0;
+  for (const Block& b : op.blocks) touch_block(b);
+}
+
+Emitted Emitter::run() {
+  Emitted out;
+  out.flat = facts_.grid[1] > kGridLimit || facts_.grid[2] > kGridLimit;
+  out.threads = 1 << thread_bits_;
+  if (out.flat) {
+    line(fmt::format("const i64 program = blockIdx.x;"));
+    line(fmt::format(
+        "const i32 pid0 = (i32)(program % {}), pid1 = (i32)(program / {} % {}), pid2 = (i32)(program / {});",
+        facts_.grid[0], facts_.grid[0], facts_.grid[1], facts_.grid[0] * facts_.grid[1]));
+  } else {
+    line("const i32 pid0 = blockIdx.x, pid1 = blockIdx.y, pid2 = blockIdx.z;");
+  }
+  line(fmt::format("const i32 tid = threadIdx.x;"));
+  std::string parameters;
+  for (std::size_t i = 0; i < f_.body.params.size(); ++i) {
+    const ValueId p = f_.body.params[i];
+    const Type& t = type(p);
+    const std::string name = fresh(p);
+    parameters += fmt::format("{}{} {}", i == 0 ? "" : ", ",
+                              t.pointer                ? type_name(t)
+                              : tile::is_float(t.elem) ? "f64"
+                                                       : "i64",
+                              name);
+    scalars_[static_cast<std::size_t>(p)] = name;
+    if (t.pointer) continue;
+    const std::string cast = fmt::format("({}){}", type_name(t), name);
+    keep(p, nullptr,
+         t.elem == Elem::f16    ? fmt::format("f16_round({})", cast)
+         : t.elem == Elem::bf16 ? fmt::format("bf16_round({})", cast)
+                                : cast);
+  }
+  emit_block(f_.body.ops);
+  out.shared_bytes = static_cast<int>(shared_bytes_);
+  if (shared_bytes_ > target_.shared_limit)
+    passnet::fail({passnet::Code::limit,
+                   {},
+                   fmt::format("kernel {} needs {} KiB of shared memory; the device has {}", f_.name,
+                               shared_bytes_ >> 10, target_.shared_limit >> 10),
+                   {"use smaller blocks"}});
+  const std::string head = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n", out.threads,
+                                       kKernelSymbol, parameters);
+  out.source = prelude(body_) + "// kernel " + f_.name + "\n" + head + body_ + "}\n";
+  return out;
+}
+
+Result<Emitted> emit(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target) {
+  return guarded([&] { return Emitter(function, facts, target).run(); });
+}
+
+}  // namespace passnet::tile_cuda

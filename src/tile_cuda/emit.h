@@ -1,0 +1,31 @@
+// Tile IR -> CUDA C++ for NVRTC: one kernel, a block of threads a program.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "tile/ir.h"
+#include "tile/launch_facts.h"
+
+namespace passnet::tile_cuda {
+
+inline constexpr char kKernelSymbol[] = "passnet_kernel";
+
+// What a launch asks for, and what the device has.
+struct Target {
+  int num_warps = 4;  // a wish: tiles that have fewer elements than threads get fewer, large ones more
+  int num_stages = 3;
+  int shared_limit = 227 << 10;
+};
+
+struct Emitted {
+  std::string source;  // without any include; its parameters are those of the function, 8 bytes each
+  int threads = 0;     // of a block
+  int shared_bytes = 0;
+  bool flat = false;  // the grid is one-dimensional: y or z would be over the device's limit
+};
+
+// `function` is verified, specialised for `facts` and simplified.
+Result<Emitted> emit(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target);
+
+}  // namespace passnet::tile_cuda

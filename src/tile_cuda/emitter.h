@@ -1,0 +1,168 @@
+// The emitter's state and its parts, one file each:
+//   assign.cpp  which layout each tile has (`home`)
+//   emit.cpp    the kernel, blocks and control flow; elementwise ops
+//   memory.cpp  loads, stores, atomics
+//   reduce.cpp  reductions and scans
+//   convert.cpp from one layout to another through shared memory
+//   dot.cpp     products, on tensor cores where the types allow
+//
+// A value is asked for in a layout (`get`). Shape ops are other names for their operand. What is cheap to compute from
+// indices (`free`) is computed again in every layout that asks; anything else has one home, and is moved from there.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tile/ranges.h"
+#include "tile/stages.h"
+#include "tile_cuda/axis.h"
+#include "tile_cuda/emit.h"
+#include "tile_cuda/layout.h"
+
+namespace passnet::tile_cuda {
+
+using tile::Block;
+using tile::Code;
+using tile::Elem;
+using tile::Op;
+using tile::Shape;
+using tile::Type;
+using tile::ValueId;
+
+// A value's spelling. A tile is an array of registers; `map` takes a register's number to the array's.
+struct Ref {
+  std::string name;
+  bool array = false;
+  std::vector<BitMove> map;
+  int registers = 1;  // of the array
+
+  std::string at(const std::string& e) const;
+};
+
+class Emitter {
+ public:
+  Emitter(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target);
+  Emitted run();
+
+ private:
+  // ---- assign.cpp
+  void index_ops(const Block& block);
+  void find_free(const Block& block);
+  int choose_threads() const;
+  void choose_shapes(const Block& block);
+  const Layout& shape_layout(const Shape& shape);
+  void find_natural(const Block& block);
+  void find_homes(const Block& block);
+  void want(ValueId v, const Layout& layout);
+  std::optional<Layout> natural(ValueId v) const;
+  void set_natural(ValueId v, const std::optional<Layout>& layout);
+  Layout access_layout(const Op& op, ValueId pointer);
+  int run_bytes(ValueId pointer, const Layout& layout) const;
+  int fast_dim(ValueId pointer) const;
+  int vector_bits(ValueId pointer, const Layout& layout) const;
+  bool transparent(const Op& op) const;
+
+  // ---- emit.cpp
+  void emit_block(std::span<const Op> ops);
+  void emit_op(const Op& op);
+  void emit_element(const Op& op, const Layout* layout);
+  void emit_for(const Op& op);
+  void emit_while(const Op& op);
+  void emit_if(const Op& op);
+  void declare(ValueId v);
+  void assign(std::span<const ValueId> targets, std::span<const ValueId> values);
+  Ref get(ValueId v, const Layout& layout);
+  Ref scalar(ValueId v) const;
+  Ref value(ValueId v, const Layout* layout) { return layout == nullptr ? scalar(v) : get(v, *layout); }
+  std::string element_text(const Op& op, const std::vector<Ref>& operands, const std::string& e) const;
+  Ref keep(ValueId v, const Layout* layout, const std::string& text_of_e);
+  Ref make_array(ValueId v, const Layout& layout);
+  std::string replica_guard(const Layout& layout) const;  // a condition that one of the threads with equal data meets
+  std::string coordinate(const Layout& layout, BitRange bits, const std::string& e);
+  std::string type_name(const Type& type) const;
+  void line(const std::string& text);
+  std::string fresh(ValueId v);
+  std::string fresh(std::string_view stem);
+  void remember(ValueId v, const Layout& layout, const Ref& ref);
+  const Type& type(ValueId v) const { return f_.type(v); }
+  const Op* def(ValueId v) const { return def_[static_cast<std::size_t>(v)]; }
+  const Layout& home(ValueId v) const { return *home_[static_cast<std::size_t>(v)]; }
+
+  // ---- memory.cpp
+  struct Vector {
+    int bits = 0;                  // elements of one access, log2
+    std::vector<BitMove> inside;   // the access's element -> register
+    std::vector<BitMove> outside;  // the access's number -> register
+  };
+  Vector vector_of(ValueId pointer, const Layout& layout) const;
+  void emit_load(const Op& op);
+  void emit_store(const Op& op);
+  void emit_atomic(const Op& op);
+  std::int32_t parameter_of(ValueId pointer) const;
+  std::int32_t memory_of(ValueId pointer) const;
+  bool never_written(std::int32_t memory) const;
+  // Memory that a program touched since its last barrier, through this pointer in this layout.
+  struct Touch {
+    std::int32_t memory = -1;  // -1: any
+    ValueId pointer = tile::kNoValue;
+    Layout layout;
+    bool write = false;
+  };
+  void touch(ValueId pointer, const Layout& layout, bool write);
+  void touch_block(const Block& block);
+
+  // ---- reduce.cpp
+  void emit_reduce(const Op& op);
+  void emit_scan(const Op& op);
+  std::string combined(const Op& op, const std::string& a, const std::string& b) const;
+
+  // ---- convert.cpp
+  Ref convert(ValueId v, const Ref& from, const Layout& from_layout, const Layout& to);
+  void barrier();
+  std::string shared_array(const std::string& type, std::int64_t bytes_each, std::int64_t count);
+
+  // ---- dot.cpp
+  struct Product {
+    enum class Unit : std::uint8_t { half, tf32, lanes } unit = Unit::lanes;
+    int warps_m = 0, warps_n = 0;  // bits
+  };
+  Product product_of(const Op& op) const;
+  Layout dot_layout(const Op& op);
+  void emit_dot(const Op& op);
+  void emit_dot_lanes(const Op& op, const Layout& layout, const Ref& acc, const std::string& a, const std::string& b);
+
+  const tile::Function& f_;
+  const tile::LaunchFacts& facts_;
+  const Target target_;
+  std::vector<tile::Range> ranges_;
+  std::vector<Axes> axes_;
+  std::vector<const Op*> def_;
+  std::vector<ValueId> initial_;  // of a carried value: what it starts as
+  std::vector<int> uses_;
+  std::vector<bool> free_;
+  std::vector<bool> written_;     // by parameter
+  std::int64_t most_stored_ = 1;  // elements of the largest tile that is stored
+  int thread_bits_ = 7;
+
+  struct Access {
+    int dim = 0, bits = 0;
+  };
+  std::map<Shape, Access, bool (*)(const Shape&, const Shape&)> access_;  // the widest of each shape
+  std::map<Shape, Layout, bool (*)(const Shape&, const Shape&)> shapes_;
+  std::vector<std::optional<Layout>> natural_, want_, home_;
+  std::map<const Op*, Layout> operand_layout_;  // of reductions, scans and stores
+
+  std::vector<std::map<std::pair<ValueId, Layout>, Ref>> scopes_;
+  std::vector<std::string> scalars_;  // by value: spelling
+  std::vector<Touch> touched_;
+  std::string body_;
+  int indent_ = 1;
+  int names_ = 0;
+  std::int64_t shared_bytes_ = 0;
+  bool shared_used_ = false;
+};
+
+}  // namespace passnet::tile_cuda

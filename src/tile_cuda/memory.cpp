@@ -1,0 +1,255 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tile_cpu/ctypes.h"
+#include "tile_cuda/emitter.h"
+
+namespace passnet::tile_cuda {
+
+namespace {
+
+constexpr int kVectorBytes = 16;
+
+std::string joined(const std::string& a, const std::string& b, const char* with) {
+  return a.empty() ? b : b.empty() ? a : fmt::format("{} {} {}", a, with, b);
+}
+
+}  // namespace
+
+// The parameter whose pointer this derives from; -1: several, or none.
+std::int32_t Emitter::parameter_of(ValueId p) const {
+  for (int guard = 0; guard < tile::kValueLimit; ++guard) {
+    const auto& params = f_.body.params;
+    if (const auto it = std::find(params.begin(), params.end(), p); it != params.end())
+      return static_cast<std::int32_t>(it - params.begin());
+    if (initial_[static_cast<std::size_t>(p)] != tile::kNoValue) {
+      p = initial_[static_cast<std::size_t>(p)];
+      continue;
+    }
+    const Op* op = def(p);
+    if (op == nullptr || op->operands.empty()) return -1;
+    if (op->code == Code::select) {
+      const std::int32_t a = parameter_of(op->operands[1]), b = parameter_of(op->operands[2]);
+      return a == b ? a : -1;
+    }
+    const bool follows = op->code == Code::addptr || op->code == Code::bitcast || transparent(*op);
+    if (!follows || !type(op->operands[0]).pointer) return -1;
+    p = op->operands[0];
+  }
+  return -1;
+}
+
+std::int32_t Emitter::memory_of(ValueId pointer) const {
+  const std::int32_t p = parameter_of(pointer);
+  return p < 0 ? -1 : facts_.parameters[static_cast<std::size_t>(p)].memory;
+}
+
+bool Emitter::never_written(std::int32_t memory) const {
+  if (memory < 0) return false;
+  for (std::size_t i = 0; i < written_.size(); ++i)
+    if (written_[i] && facts_.parameters[i].memory == memory) return false;
+  return true;
+}
+
+// A load sees what the program stored before, and a store does not overtake a load: a barrier where other threads may
+// have done the earlier of the two. The same addresses in the same layout are the same thread's.
+void Emitter::touch(ValueId pointer, const Layout& layout, bool write) {
+  const std::int32_t memory = memory_of(pointer);
+  const bool alone = (layout.thread_mask() ^ ((1U << thread_bits_) - 1)) == 0;
+  const bool conflict = std::any_of(touched_.begin(), touched_.end(), [&](const Touch& t) {
+    if (!t.write && !write) return false;
+    if (t.memory != memory && t.memory >= 0 && memory >= 0) return false;
+    return !(t.pointer == pointer && t.layout == layout && alone);
+  });
+  if (conflict) barrier();
+  touched_.push_back({memory, pointer, layout, write});
+}
+
+// All that a block may do: it was done by the round before.
+void Emitter::touch_block(const Block& block) {
+  for (const Op& op : block.ops) {
+    for (const Block& b : op.blocks) touch_block(b);
+    if (op.code == Code::load) touched_.push_back({memory_of(op.operands[0]), tile::kNoValue, {}, false});
+    if (op.code == Code::store || op.code == Code::atomic || op.code == Code::atomic_cas)
+      touched_.push_back({memory_of(op.operands[0]), tile::kNoValue, {}, true});
+  }
+}
+
+int Emitter::vector_bits(ValueId pointer, const Layout& layout) const {
+  const int d = fast_dim(pointer);
+  const Along& along = axes_[static_cast<std::size_t>(pointer)].dims[static_cast<std::size_t>(d)];
+  const BitRange range = dim_bits(type(pointer).shape, static_cast<std::size_t>(d));
+  const int bytes = static_cast<int>(tile::elem_bytes(type(pointer).elem));
+  int bits = 0;
+  while (bits < range.count && layout.in_register(range.first + bits) && (bytes << (bits + 1)) <= kVectorBytes &&
+         along.contiguity >= (2 << bits) && along.divides(2 << bits, bytes) >= (bytes << (bits + 1)))
+    ++bits;
+  return bits;
+}
+
+Emitter::Vector Emitter::vector_of(ValueId pointer, const Layout& layout) const {
+  Vector out;
+  out.bits = vector_bits(pointer, layout);
+  const BitRange range = dim_bits(type(pointer).shape, static_cast<std::size_t>(fast_dim(pointer)));
+  int inside = 0, outside = 0;
+  for (int b = 0; b < layout.count; ++b) {
+    if (!layout.in_register(b)) continue;
+    const int r = layout.register_bit(b);
+    if (b >= range.first && b < range.first + out.bits)
+      out.inside.push_back({inside++, r});
+    else
+      out.outside.push_back({outside++, r});
+  }
+  return out;
+}
+
+void Emitter::emit_load(const Op& op) {
+  const ValueId r = op.result(), p = op.operands[0];
+  const bool masked = op.operands.size() > 1, other_given = op.operands.size() > 2;
+  const std::string access = tile_cpu::access_name(type(r).elem);
+  const char* readonly = never_written(memory_of(p)) ? "true" : "false";
+  const std::string zero = fmt::format("({})0", type_name(type(r)));
+  if (!type(r).is_tile()) {
+    touch(p, Layout{}, false);
+    const std::string load = fmt::format("load_one<{}, {}>({})", access, readonly, scalar(p).name);
+    keep(r, nullptr,
+         masked ? fmt::format("{} ? {} : {}", scalar(op.operands[1]).name, load,
+                              other_given ? scalar(op.operands[2]).name : zero)
+                : load);
+    return;
+  }
+  const Layout& layout = home(r);
+  const Ref pointer = get(p, layout);
+  std::optional<Ref> mask, other;
+  if (masked) mask = get(op.operands[1], layout);
+  if (other_given) other = get(op.operands[2], layout);
+  touch(p, layout, false);
+  const Vector v = vector_of(p, layout);
+  const Ref out = make_array(r, layout);
+  remember(r, layout, out);
+  const int n = 1 << v.bits, groups = out.registers >> v.bits;
+  const std::string outside = bits_text("g", v.outside), reg = fmt::format("r0 + {}", bits_text("j", v.inside));
+  const std::string fallback = other ? other->at("r") : zero;
+  line(fmt::format("EACH(g, {}) {{", groups));
+  ++indent_;
+  line(fmt::format("const int r0 = {};", outside));
+  if (n == 1) {
+    const std::string load = fmt::format("load_one<{}, {}>({})", access, readonly, pointer.at("r0"));
+    line(
+        fmt::format("{}[r0] = {};", out.name,
+                    masked ? fmt::format("{} ? {} : {}", mask->at("r0"), load, other ? other->at("r0") : zero) : load));
+  } else {
+    const int d = fast_dim(p);
+    const bool whole = !masked || !mask->array ||
+                       axes_[static_cast<std::size_t>(op.operands[1])].dims[static_cast<std::size_t>(d)].constancy >= n;
+    line(fmt::format("{} w[{}];", type_name(type(r)), n));
+    const std::string load = fmt::format("load_many<{}, {}, {}>(w, {});", access, n, readonly, pointer.at("r0"));
+    const auto each = [&](const std::string& text) {
+      return fmt::format("EACH(j, {}) {{ const int r = {}; {} }}", n, reg, text);
+    };
+    if (!masked) {
+      line(load);
+    } else if (whole) {
+      line(fmt::format("if ({}) {}", mask->at("r0"), load));
+      line("else " + each(fmt::format("w[j] = {};", fallback)));
+    } else {
+      line("bool all = true;");
+      line(each(fmt::format("all &= {};", mask->at("r"))));
+      line("if (all) " + load);
+      line("else " + each(fmt::format("w[j] = {} ? load_one<{}, {}>({}) : {};", mask->at("r"), access, readonly,
+                                      pointer.at("r"), fallback)));
+    }
+    line(each(fmt::format("{}[r] = w[j];", out.name)));
+  }
+  --indent_;
+  line("}");
+}
+
+void Emitter::emit_store(const Op& op) {
+  const ValueId p = op.operands[0], x = op.operands[1];
+  const bool masked = op.operands.size() > 2;
+  const std::string access = tile_cpu::access_name(type(p).elem);
+  if (!type(p).is_tile()) {
+    touch(p, Layout{}, true);
+    line(fmt::format("if ({}) store_one<{}>({}, {});",
+                     joined("tid == 0", masked ? scalar(op.operands[2]).name : "", "&&"), access, scalar(p).name,
+                     scalar(x).name));
+    return;
+  }
+  const Layout layout = operand_layout_.at(&op);
+  const Ref pointer = get(p, layout), value = get(x, layout);
+  std::optional<Ref> mask;
+  if (masked) mask = get(op.operands[2], layout);
+  touch(p, layout, true);
+  const Vector v = vector_of(p, layout);
+  const int n = 1 << v.bits, groups = layout.registers() >> v.bits;
+  const std::string outside = bits_text("g", v.outside), reg = fmt::format("r0 + {}", bits_text("j", v.inside));
+  const std::string guard = replica_guard(layout);
+  line(fmt::format("{}EACH(g, {}) {{", guard.empty() ? "" : fmt::format("if ({}) ", guard), groups));
+  ++indent_;
+  line(fmt::format("const int r0 = {};", outside));
+  if (n == 1) {
+    line(fmt::format("{}store_one<{}>({}, {});", masked ? fmt::format("if ({}) ", mask->at("r0")) : "", access,
+                     pointer.at("r0"), value.at("r0")));
+  } else {
+    const int d = fast_dim(p);
+    const bool whole = !masked || !mask->array ||
+                       axes_[static_cast<std::size_t>(op.operands[2])].dims[static_cast<std::size_t>(d)].constancy >= n;
+    const auto each = [&](const std::string& text) {
+      return fmt::format("EACH(j, {}) {{ const int r = {}; {} }}", n, reg, text);
+    };
+    line(fmt::format("{} w[{}];", type_name(type(x)), n));
+    line(each(fmt::format("w[j] = {};", value.at("r"))));
+    const std::string store = fmt::format("store_many<{}, {}>({}, w);", access, n, pointer.at("r0"));
+    if (!masked) {
+      line(store);
+    } else if (whole) {
+      line(fmt::format("if ({}) {}", mask->at("r0"), store));
+    } else {
+      line("bool all = true;");
+      line(each(fmt::format("all &= {};", mask->at("r"))));
+      line("if (all) " + store);
+      line("else " + each(fmt::format("if ({}) store_one<{}>({}, w[j]);", mask->at("r"), access, pointer.at("r"))));
+    }
+  }
+  --indent_;
+  line("}");
+}
+
+// One of the threads that hold the same element does it; where the old element is wanted, the others hear it through
+// shared memory.
+void Emitter::emit_atomic(const Op& op) {
+  const ValueId r = op.result(), p = op.operands[0];
+  const bool cas = op.code == Code::atomic_cas;
+  const bool masked = !cas && op.operands.size() > 2;
+  const std::string access = tile_cpu::access_name(type(p).elem);
+  const std::string policy = cas ? "cas" : tile_cpu::atomic_policy(op.atomic);
+  const bool tile = type(p).is_tile();
+  const Layout layout = tile ? home(r) : Layout{};
+  const auto ref = [&](ValueId v) { return tile ? get(v, layout) : scalar(v); };
+  const Ref pointer = ref(p), x = ref(op.operands[1]), y = ref(op.operands[cas ? 2 : 1]);
+  const Ref mask = masked ? ref(op.operands[2]) : Ref{};
+  touch(p, layout, true);
+  const std::string guard = replica_guard(layout);
+  const std::string name = fresh(r), t = type_name(type(r));
+  const int registers = layout.registers();
+  line(fmt::format("{} {}[{}];", t, name, registers));
+  line(fmt::format("EACH(e, {}) {}[e] = ({})0;", registers, name, t));
+  const std::string condition = joined(guard, masked ? mask.at("e") : "", "&&");
+  line(fmt::format("EACH(e, {}) {}{}[e] = atomic_one<{}, Atomic_{}>({}, {}, {});", registers,
+                   condition.empty() ? "" : fmt::format("if ({}) ", condition), name, access, policy, pointer.at("e"),
+                   x.at("e"), y.at("e")));
+  Ref out{name, true, {}, registers};
+  for (int b = 0; b < layout.register_bits(); ++b) out.map.push_back({b, b});
+  const bool used = uses_[static_cast<std::size_t>(r)] > 0;
+  if (!tile) {
+    if (used && !guard.empty()) out = convert(r, out, layout, layout);
+    scalars_[static_cast<std::size_t>(r)] = out.at("0");
+    return;
+  }
+  if (used && !guard.empty()) out = convert(r, out, layout, layout);
+  remember(r, layout, out);
+}
+
+}  // namespace passnet::tile_cuda

@@ -1,0 +1,119 @@
+// What elementwise operations are spelled as.
+#define EXTREMES(T)                                 \
+  INLINE T min_(T a, T b) { return a < b ? a : b; } \
+  INLINE T max_(T a, T b) { return a > b ? a : b; }
+EXTREMES(i8)
+EXTREMES(i16)
+EXTREMES(i32)
+EXTREMES(i64)
+EXTREMES(u8)
+EXTREMES(u16)
+EXTREMES(u32)
+EXTREMES(u64)
+EXTREMES(bool)
+INLINE f32 min_(f32 a, f32 b) { return fminf(a, b); }  // a NaN is ignored
+INLINE f32 max_(f32 a, f32 b) { return fmaxf(a, b); }
+INLINE f64 min_(f64 a, f64 b) { return fmin(a, b); }
+INLINE f64 max_(f64 a, f64 b) { return fmax(a, b); }
+#define EXTREMES_NAN(T)                                             \
+  INLINE T min_nan(T a, T b) { return a < b ? a : a != a ? a : b; } \
+  INLINE T max_nan(T a, T b) { return a > b ? a : a != a ? a : b; }
+EXTREMES_NAN(f32)
+EXTREMES_NAN(f64)
+INLINE f32 abs_(f32 x) { return fabsf(x); }
+INLINE f64 abs_(f64 x) { return fabs(x); }
+#define ABSOLUTE(T) \
+  INLINE T abs_(T x) { return x < 0 ? (T)(0 - (u64)x) : x; }
+ABSOLUTE(i8)
+ABSOLUTE(i16)
+ABSOLUTE(i32)
+ABSOLUTE(i64)
+INLINE u8 abs_(u8 x) { return x; }
+INLINE u16 abs_(u16 x) { return x; }
+INLINE u32 abs_(u32 x) { return x; }
+INLINE u64 abs_(u64 x) { return x; }
+INLINE bool abs_(bool x) { return x; }
+INLINE f32 fma_(f32 a, f32 b, f32 c) { return fmaf(a, b, c); }
+INLINE f64 fma_(f64 a, f64 b, f64 c) { return fma(a, b, c); }
+// b is 0: 0. The least by -1: itself.
+#define DIVIDE(T)                                                                                          \
+  INLINE T div_(T a, T b) { return b == 0 ? (T)0 : b == (T)-1 && (T)-1 < (T)0 ? (T)(0 - (u64)a) : (T)(a / b); } \
+  INLINE T rem_(T a, T b) { return b == 0 || (b == (T)-1 && (T)-1 < (T)0) ? (T)0 : (T)(a % b); }
+DIVIDE(i8)
+DIVIDE(i16)
+DIVIDE(i32)
+DIVIDE(i64)
+DIVIDE(u8)
+DIVIDE(u16)
+DIVIDE(u32)
+DIVIDE(u64)
+// Shifts by the width or more.
+#define SHIFTS(T, W)                                                                       \
+  INLINE T shl_(T a, T b) { return (u64)(i64)b >= W ? (T)0 : (T)((u64)(i64)a << (u64)b); } \
+  INLINE T shr_(T a, T b) { return (u64)(i64)b >= W ? (T)(a < 0 ? -1 : 0) : (T)(a >> b); }
+SHIFTS(i8, 8)
+SHIFTS(i16, 16)
+SHIFTS(i32, 32)
+SHIFTS(i64, 64)
+SHIFTS(u8, 8)
+SHIFTS(u16, 16)
+SHIFTS(u32, 32)
+SHIFTS(u64, 64)
+// Float to integer: towards zero, saturating, NaN is 0.
+#define TO_INTEGER(F, T, LO, HI) \
+  INLINE T to_##T(F x) { return x != x ? (T)0 : x <= (F)LO ? (T)LO : x >= (F)HI ? (T)HI : (T)x; }
+#define TO_INTEGERS(F)                                  \
+  TO_INTEGER(F, i8, -128, 127)                          \
+  TO_INTEGER(F, i16, -32768, 32767)                     \
+  TO_INTEGER(F, i32, (-2147483647 - 1), 2147483647)     \
+  TO_INTEGER(F, i64, (-9223372036854775807ll - 1), 9223372036854775807ll) \
+  TO_INTEGER(F, u8, 0, 255)                             \
+  TO_INTEGER(F, u16, 0, 65535)                          \
+  TO_INTEGER(F, u32, 0, 4294967295u)                    \
+  TO_INTEGER(F, u64, 0, 18446744073709551615ull)
+TO_INTEGERS(f32)
+TO_INTEGERS(f64)
+INLINE i32 mul_high_(i32 a, i32 b) { return __mulhi(a, b); }
+INLINE u32 mul_high_(u32 a, u32 b) { return __umulhi(a, b); }
+INLINE i64 mul_high_(i64 a, i64 b) { return __mul64hi(a, b); }
+INLINE u64 mul_high_(u64 a, u64 b) { return __umul64hi(a, b); }
+// f64 to f32 with the last bit set where it is inexact: rounding that to 16 bits rounds once.
+INLINE f32 odd_(f64 x) {
+  const f32 y = (f32)x;
+  if ((f64)y == x || x != x) return y;
+  return __int_as_float((__float_as_int(y) - (int)(fabs((f64)y) > fabs(x))) | 1);
+}
+INLINE f32 odd_(i32 x) { return odd_((f64)x); }
+INLINE f32 odd_(u32 x) { return odd_((f64)x); }
+INLINE f32 odd_(i64 x) {
+  return odd_((f64)(x >> 53 == 0 || x >> 53 == -1 ? x : x >> 11 << 11 | (i64)((x & 0x7ff) != 0) << 11));
+}
+INLINE f32 odd_(u64 x) { return odd_((f64)(x >> 53 == 0 ? x : x >> 11 << 11 | (u64)((x & 0x7ff) != 0) << 11)); }
+#define FUNCTION(NAME, F, D)                \
+  INLINE f32 NAME(f32 x) { return F(x); } \
+  INLINE f64 NAME(f64 x) { return D(x); }
+FUNCTION(exp_, expf, exp)
+FUNCTION(exp2_, exp2f, exp2)
+FUNCTION(log_, logf, log)
+FUNCTION(log2_, log2f, log2)
+FUNCTION(sqrt_, __fsqrt_rn, __dsqrt_rn)
+FUNCTION(rsqrt_, rsqrtf, rsqrt)
+FUNCTION(sin_, sinf, sin)
+FUNCTION(cos_, cosf, cos)
+FUNCTION(tan_, tanf, tan)
+FUNCTION(tanh_, tanhf, tanh)
+FUNCTION(erf_, erff, erf)
+FUNCTION(floor_, floorf, floor)
+FUNCTION(ceil_, ceilf, ceil)
+FUNCTION(trunc_, truncf, trunc)
+FUNCTION(round_, rintf, rint)
+INLINE f32 rem_(f32 x, f32 y) { return fmodf(x, y); }
+INLINE f64 rem_(f64 x, f64 y) { return fmod(x, y); }
+INLINE f32 pow_(f32 x, f32 y) { return powf(x, y); }
+INLINE f64 pow_(f64 x, f64 y) { return pow(x, y); }
+INLINE f32 atan2_(f32 x, f32 y) { return atan2f(x, y); }
+INLINE f64 atan2_(f64 x, f64 y) { return atan2(x, y); }
+INLINE f32 multiply_add(f32 a, f32 b, f32 c) { return fmaf(a, b, c); }
+INLINE f64 multiply_add(f64 a, f64 b, f64 c) { return fma(a, b, c); }
+INLINE i32 multiply_add(i32 a, i32 b, i32 c) { return (i32)((u32)a * (u32)b + (u32)c); }
+INLINE i64 multiply_add(i64 a, i64 b, i64 c) { return (i64)((u64)a * (u64)b + (u64)c); }
