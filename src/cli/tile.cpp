@@ -1,6 +1,7 @@
-// passnet tile show|run|check: one kernel out of a file, at any stage of its way, and its values.
+// passnet tile show|run|time|check: one kernel out of a file, at any stage of its way, and its values.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
@@ -25,7 +26,7 @@ struct Options {
   TileRequest request;
   std::string stage = "simplified", on = "both";
   std::string architecture = "compute_90";
-  int num_warps = 4;
+  int num_warps = 4, runs = 50;
   std::int64_t values = 32, ulps = 8;
   bool all = false, json = false;
 };
@@ -177,6 +178,19 @@ int run(const Options& o) {
   return right ? kOk : kFailed;
 }
 
+int time(const Options& o) {
+  const TileTask task = read_task(o.request);
+  std::vector<double> ms =
+      cuda_time(task.function, task.plan, task.launch(), gpu_variant(o, task), std::max(1, o.runs)).take();
+  std::sort(ms.begin(), ms.end());
+  const auto at = [&](double share) {
+    return ms[static_cast<std::size_t>(share * static_cast<double>(ms.size() - 1))] * 1e3;
+  };
+  fmt::print("{:.2f} us in the median of {} launches with a cold cache ({:.2f} to {:.2f})\n", at(0.5), ms.size(), at(0),
+             at(1));
+  return kOk;
+}
+
 int check(const Options& o) {
   const TileTask task = read_task(o.request);
   const TileMemory memory(task, o.request);
@@ -252,6 +266,8 @@ void add_tile(CLI::App& app, Outcome& outcome) {
   r->add_option("--ulps", o->ulps, "How far floats of the two may lie apart")->capture_default_str();
   r->add_flag("--all", o->all, "Print tensors that are only read too");
   r->add_flag("--json", o->json, "One JSON object a tensor, all values");
+  CLI::App* t = add("time", "Time the kernel on the GPU, its tensors zeros", time);
+  t->add_option("--runs", o->runs, "Launches")->capture_default_str();
   add("check", "Run the checked build: accesses out of bounds, reads of unwritten memory, races", check);
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/hash.h"
+#include "cuda/memory.h"
 #include "pass/kernel_build.h"
 #include "pass/stage_dump.h"
 #include "tile_cuda/compile.h"
@@ -41,28 +42,11 @@ struct CudaLaunch {
   std::shared_ptr<KernelReport> report;
 };
 
-// Device memory that goes with its owner.
-class Memory {
- public:
-  Memory(const cuda::Device& device, std::int64_t bytes) : device_(device) {
-    device.check(device.call.MemAlloc(&address_, static_cast<std::size_t>(bytes)),
-                 "cannot have memory to try a kernel");
-  }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  ~Memory() { device_.call.MemFree(address_); }
-  cuda::Address address() const { return address_; }
-
- private:
-  const cuda::Device& device_;
-  cuda::Address address_ = 0;
-};
-
 // Milliseconds of the quickest run, on copies of the memory that the kernel writes.
 double measure(const cuda::Device& device, CudaKernel& k, void* const* addresses) {
   struct Copied {
     char *low = nullptr, *high = nullptr;
-    std::unique_ptr<Memory> copy;
+    std::unique_ptr<cuda::Memory> copy;
   };
   std::map<std::int32_t, Copied> copied;
   for (const auto& [p, buffer] : k.source.pointers)
@@ -78,7 +62,7 @@ double measure(const cuda::Device& device, CudaKernel& k, void* const* addresses
     c.high = c.high == nullptr ? end : std::max(c.high, end);
   }
   for (auto& [number, c] : copied)
-    if (c.high > c.low) c.copy = std::make_unique<Memory>(device, c.high - c.low + 16);
+    if (c.high > c.low) c.copy = std::make_unique<cuda::Memory>(device, static_cast<std::size_t>(c.high - c.low + 16));
   for (const auto& [p, buffer] : k.source.pointers) {
     k.source.arguments[p].pointer = addresses[buffer];
     const auto it = copied.find(k.source.facts.parameters[p].memory);
@@ -87,10 +71,8 @@ double measure(const cuda::Device& device, CudaKernel& k, void* const* addresses
     k.source.arguments[p].pointer = reinterpret_cast<char*>(it->second.copy->address() + shift) +
                                     (static_cast<char*>(addresses[buffer]) - it->second.low);
   }
-  cuda::EventHandle from = nullptr, to = nullptr;
-  device.check(device.call.EventCreate(&from, 0), "cannot make an event");
-  device.check(device.call.EventCreate(&to, 0), "cannot make an event");
-  float best = std::numeric_limits<float>::infinity();
+  const cuda::Event from(device), to(device);
+  double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kRuns; ++i) {
     for (const auto& [number, c] : copied)
       if (c.copy != nullptr)
@@ -98,16 +80,12 @@ double measure(const cuda::Device& device, CudaKernel& k, void* const* addresses
                                                  reinterpret_cast<cuda::Address>(c.low),
                                                  static_cast<std::size_t>(c.high - c.low), nullptr),
                      "cannot copy device memory");
-    device.check(device.call.EventRecord(from, nullptr), "cannot record an event");
+    from.record();
     k.launch(device);
-    device.check(device.call.EventRecord(to, nullptr), "cannot record an event");
-    device.check(device.call.EventSynchronize(to), "a kernel failed");
-    float ms = 0;
-    device.check(device.call.EventElapsedTime(&ms, from, to), "cannot read an event");
+    to.record();
+    const double ms = to.since(from);
     if (i > 0) best = std::min(best, ms);
   }
-  device.call.EventDestroy(from);
-  device.call.EventDestroy(to);
   return best;
 }
 

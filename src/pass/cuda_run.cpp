@@ -1,7 +1,9 @@
 #include "pass/cuda_run.h"
 
 #include <algorithm>
+#include <deque>
 
+#include "cuda/memory.h"
 #include "pass/kernel_build.h"
 #include "tile_cuda/compile.h"
 #include "tile_cuda/stages.h"
@@ -32,32 +34,82 @@ Result<tile_cuda::Emitted> cuda_source(const tile::Function& function, const Lau
       [&] { return build(function, plan, launch, variant, addresses, tile_cuda::Target{}.shared_limit).emitted; });
 }
 
+namespace {
+
+// The plan's buffers on the device, and a kernel over them.
+class OnDevice {
+ public:
+  OnDevice(const tile::Function& function, const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant)
+      : device_(*cuda::device().take()), plan_(plan) {
+    device_.enter();
+    for (std::size_t id = 0; id < plan.buffers.size(); ++id)
+      pointers_.push_back(
+          reinterpret_cast<void*>(memory_.emplace_back(device_, std::max<std::size_t>(4, bytes(id))).address()));
+    built_ = build(function, plan, launch, variant, pointers_.data(), device_.shared_limit);
+    for (const auto& [parameter, buffer] : built_.source.pointers)
+      built_.source.arguments[parameter].pointer = pointers_[static_cast<std::size_t>(buffer)];
+    for (tile_cpu::Argument& a : built_.source.arguments) arguments_.push_back(&a);
+    if (built_.source.programs() > 0) kernel_ = tile_cuda::compile(device_, built_.emitted).take();
+  }
+
+  const cuda::Device& device() const { return device_; }
+  std::size_t bytes(std::size_t id) const { return static_cast<std::size_t>(hull_bytes(plan_.buffers[id].desc)); }
+  cuda::Address address(std::size_t id) const { return memory_[id].address(); }
+  void launch() {
+    if (built_.source.programs() > 0)
+      tile_cuda::launch(device_, kernel_, built_.source.facts.grid, built_.emitted.flat, arguments_.data());
+  }
+
+ private:
+  const cuda::Device& device_;
+  const LaunchPlan& plan_;
+  std::deque<cuda::Memory> memory_;
+  std::vector<void*> pointers_;
+  Built built_;
+  std::vector<void*> arguments_;
+  tile_cuda::LoadedKernel kernel_;
+};
+
+}  // namespace
+
 Result<std::monostate> cuda_run(const tile::Function& function, const LaunchPlan& plan, const Launch& launch,
                                 const LaunchVariant& variant, void* const* addresses) {
   return guarded([&] {
-    const cuda::Device& device = *cuda::device().take();
-    device.enter();
-    std::vector<cuda::Address> there(plan.buffers.size());
-    std::vector<void*> pointers(there.size());
-    const auto bytes = [&](std::size_t id) { return static_cast<std::size_t>(hull_bytes(plan.buffers[id].desc)); };
-    for (std::size_t id = 0; id < there.size(); ++id) {
-      device.check(device.call.MemAlloc(&there[id], std::max<std::size_t>(1, bytes(id))), "cannot have device memory");
-      device.check(device.call.MemcpyHtoD(there[id], addresses[id], bytes(id)), "cannot copy to the device");
-      pointers[id] = reinterpret_cast<void*>(there[id]);
-    }
-    Built built = build(function, plan, launch, variant, pointers.data(), device.shared_limit);
-    std::vector<void*> arguments;
-    for (const auto& [parameter, buffer] : built.source.pointers)
-      built.source.arguments[parameter].pointer = pointers[static_cast<std::size_t>(buffer)];
-    for (tile_cpu::Argument& a : built.source.arguments) arguments.push_back(&a);
-    if (built.source.programs() > 0)
-      tile_cuda::launch(device, tile_cuda::compile(device, built.emitted).take(), built.source.facts.grid,
-                        built.emitted.flat, arguments.data());
+    OnDevice there(function, plan, launch, variant);
+    const cuda::Device& device = there.device();
+    for (std::size_t id = 0; id < plan.buffers.size(); ++id)
+      device.check(device.call.MemcpyHtoD(there.address(id), addresses[id], there.bytes(id)),
+                   "cannot copy to the device");
+    there.launch();
     device.check(device.call.CtxSynchronize(), "the kernel failed");
-    for (std::size_t id = 0; id < there.size(); ++id)
-      device.check(device.call.MemcpyDtoH(addresses[id], there[id], bytes(id)), "cannot copy from the device");
-    for (const cuda::Address a : there) device.call.MemFree(a);
+    for (std::size_t id = 0; id < plan.buffers.size(); ++id)
+      device.check(device.call.MemcpyDtoH(addresses[id], there.address(id), there.bytes(id)),
+                   "cannot copy from the device");
     return std::monostate{};
+  });
+}
+
+Result<std::vector<double>> cuda_time(const tile::Function& function, const LaunchPlan& plan, const Launch& launch,
+                                      const LaunchVariant& variant, int runs) {
+  return guarded([&] {
+    OnDevice there(function, plan, launch, variant);
+    const cuda::Device& device = there.device();
+    for (std::size_t id = 0; id < plan.buffers.size(); ++id)
+      device.check(device.call.MemsetD32Async(there.address(id), 0, there.bytes(id) / 4, nullptr),
+                   "cannot fill memory");
+    const cuda::Memory other(device, static_cast<std::size_t>(2 * device.l2_bytes));
+    std::vector<double> out;
+    const cuda::Event from(device), to(device);
+    for (int i = 0; i < runs; ++i) {
+      device.check(
+          device.call.MemsetD32Async(other.address(), 0, static_cast<std::size_t>(device.l2_bytes / 2), nullptr),
+          "cannot fill memory");
+      from.record();
+      there.launch();
+      to.record();
+      out.push_back(to.since(from));
+    }
+    return out;
   });
 }
 

@@ -14,4 +14,8 @@ Result<tile_cuda::Emitted> cuda_source(const tile::Function& function, const Lau
 Result<std::monostate> cuda_run(const tile::Function& function, const LaunchPlan& plan, const Launch& launch,
                                 const LaunchVariant& variant, void* const* addresses);
 
+// Milliseconds of each of `runs` launches by events, the L2 cache cold before each. Memory of the device holds zeros.
+Result<std::vector<double>> cuda_time(const tile::Function& function, const LaunchPlan& plan, const Launch& launch,
+                                      const LaunchVariant& variant, int runs);
+
 }  // namespace passnet

@@ -74,8 +74,8 @@ void Emitter::emit_reduce(const Op& op) {
   const std::string element =
       is_position(op) ? fmt::format("{}{{{}, {}}}", t, in.at("e"), coordinate(layout, range, "e")) : in.at("e");
   line(fmt::format("EACH(j, {}) {{ const int e = {}; part[j] = {}; }}", count, reg, element));
-  if (count > 1)
-    line(fmt::format("HALVE(s, {}) EACH(j, s) part[j] = {};", count, combined(op, "part[j]", "part[j + s]")));
+  for (int s = count / 2; s > 0; s /= 2)
+    line(fmt::format("EACH(j, {}) part[j] = {};", s, combined(op, "part[j]", fmt::format("part[j + {}]", s))));
   for (const int lane : lanes)
     line(fmt::format("part[0] = {};", combined(op, "part[0]", fmt::format("from_lane(part[0], {})", 1 << lane))));
   line(fmt::format("{}[i] = part[0];", name));

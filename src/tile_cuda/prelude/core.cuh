@@ -11,7 +11,6 @@ typedef float f32;
 typedef double f64;
 #define INLINE static __device__ __forceinline__
 #define EACH(e, n) _Pragma("unroll") for (int e = 0; e < n; ++e)
-#define HALVE(s, n) _Pragma("unroll") for (int s = n / 2; s > 0; s /= 2)
 extern __shared__ __align__(16) unsigned char shared_memory[];
 // An element's place where every row of 2^ROW has one more.
 template <int ROW>
