@@ -11,6 +11,7 @@
 
 #include "base/cache.h"
 #include "bench/device.h"
+#include "cuda/nvrtc.h"
 #include "ops/lower.h"
 
 namespace passnet {
@@ -113,6 +114,7 @@ guard::SealOptions seal_options(DeviceType device) {
   guard::SealOptions out;
   if (device != DeviceType::cuda) return out;
   out.cuda = true;
+  (void)cuda::nvrtc();  // opened, for what may have to be compiled after all
   std::ifstream maps("/proc/self/maps");
   std::set<std::string> folders;
   for (std::string line; std::getline(maps, line);)
