@@ -4,7 +4,7 @@ The bench (src/bench/peer.cpp) starts it, writes one JSON request a line and rea
   {"op": "load", "model": text, "kind": "eager" | "inductor", "mode": ..., "device": ...}
   {"op": "run", "inputs": [tensor, ...], "folder": where outputs go}   -> {"value": ..., "inputs": [tensor, ...]}
   {"op": "hold", "inputs": [...], "changing": [...]}                   the inputs of the calls that are timed
-  {"op": "trials", "count": n}                                         -> {"ms": [...], "gpu_ms": [...]}
+  {"op": "trials", "count": n, "cold": whether a GPU's cache is emptied before each}   -> {"ms": [...], "gpu_ms": [...]}
   {"op": "threads", "count": n}
 A tensor is {"file", "shape", "dtype"}: its elements in row-major order. An answer with "error" says what went wrong.
 """
@@ -40,6 +40,8 @@ def write(tensor, path):
 
 
 class Peer:
+    scratch = None
+
     def load(self, request):
         self.device = request["device"]
         scope = {}
@@ -86,6 +88,13 @@ class Peer:
         self.changing = request["changing"]
         return {}
 
+    def flush(self):
+        """Empties a GPU's second-level cache: twice its size is written."""
+        if self.scratch is None:
+            size = max(2 * torch.cuda.get_device_properties(0).L2_cache_size, 64 << 20)
+            self.scratch = torch.empty(size // 4, dtype=torch.int32, device=self.device)
+        self.scratch.zero_()
+
     def trials(self, request):
         ms, gpu_ms, cuda = [], [], self.device != "cpu"
         for _ in range(request["count"]):
@@ -94,9 +103,11 @@ class Peer:
             torch.manual_seed(SEED)
             if cuda:
                 begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+                if request["cold"]:
+                    self.flush()
                 torch.cuda.synchronize()
-                start = time.perf_counter()
                 begin.record()
+                start = time.perf_counter()
                 result = self.call(self.inputs)
                 end.record()
                 torch.cuda.synchronize()

@@ -134,7 +134,10 @@ Result<Files> Session::author_files(bool measure) {
     if (measure) alone = std::make_unique<TimeTurn>(judge_.turn());
     const std::string folder = workspace_->root() + "/" + name;
     Files out;
-    if (!author::author_in_process(task_.graphs, folder, measure, judge_.options().threads).take()) return out;
+    if (!author::author_in_process(task_.graphs, folder, measure, judge_.options().threads,
+                                   judge_.options().evaluate.device)
+             .take())
+      return out;
     for (const std::string& file : workspace_->list(name, 1).take())
       out[kPassDir + file.substr(name.size())] = workspace_->read(file).take();
     return out;

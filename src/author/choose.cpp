@@ -18,8 +18,8 @@ constexpr double kWin = 1.02;          // measured: eager has to take this many 
 constexpr double kLoss = 0.97;         // and at least this on every graph
 constexpr double kExpectedWin = 1.05;  // estimated
 
-std::string key_of(const GraphFolder& graph, const AuthoredPass& pass, int threads) {
-  std::string all = fmt::format("author 1\n{}\n{}\n", threads, graph_content_hash(graph.graph));
+std::string key_of(const GraphFolder& graph, const AuthoredPass& pass, int threads, const std::string& place) {
+  std::string all = fmt::format("author 1\n{}{}\n{}\n", threads, place, graph_content_hash(graph.graph));
   for (const std::int32_t i : graph.inputs) {
     const TensorMeta& meta = graph.metas[static_cast<std::size_t>(i)];
     all += fmt::format("{} {}\n", dtype_row(meta.dtype).name, fmt::join(meta.shape, ","));
@@ -35,7 +35,7 @@ Decision time_pass(const GraphFolder& graph, const AuthoredPass& pass, Measure& 
                    const std::string& place) {
   Decision d;
   d.measured = true;
-  const std::string key = key_of(graph, pass, threads);
+  const std::string key = key_of(graph, pass, threads, measure.place());
   if (const auto known = cache_read(key)) {
     char* rest = nullptr;
     d.ratio = std::strtod(known->c_str(), &rest);

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <chrono>
 
+#include "bench/device.h"
 #include "exec/engine.h"
 #include "ops/lower.h"
+#include "pass/kernel_backend.h"
 #include "pass/manage.h"
 #include "pass/rewrite.h"
-#include "pass/tile_backend.h"
 #include "pass/wrapper_step.h"
 
 namespace passnet::author {
@@ -27,6 +28,7 @@ double quantile(std::vector<double> v, double q) {
 
 // One side: an executable with inputs of its own.
 struct Side {
+  DeviceType device;
   std::unique_ptr<Executable> executable;
   std::vector<TensorRef> inputs;
   std::vector<double> times;
@@ -36,8 +38,10 @@ struct Side {
     for (int i = 0; i < calls; ++i) {
       if (restore)
         for (std::size_t k = 0; k < inputs.size(); ++k) engine.copy(inputs[k], originals[k]).take();
+      engine.synchronise(device).take();
       const auto begin = Clock::now();
       executable->run(inputs).take();
+      engine.synchronise(device).take();
       seconds += std::chrono::duration<double>(Clock::now() - begin).count();
     }
     return seconds / calls;
@@ -48,7 +52,7 @@ struct Side {
 
 Result<Timing> EngineMeasure::time(const GraphFolder& graph, const PassFolder& passes) {
   return guarded([&] {
-    const auto originals = engine_.replay(graph, kSeed, DeviceType::cpu).take();
+    const auto originals = engine_.replay(graph, kSeed, device_).take();
     const auto copies = [&] {
       std::vector<TensorRef> out;
       for (const TensorRef& t : originals) {
@@ -57,21 +61,20 @@ Result<Timing> EngineMeasure::time(const GraphFolder& graph, const PassFolder& p
       }
       return out;
     };
-    Side eager, pass;
-    eager.executable = engine_.prepare(lower_graph(graph.graph).take(), graph.graph, DeviceType::cpu).take();
+    Side eager{device_, {}, {}, {}}, pass{device_, {}, {}, {}};
+    eager.executable = engine_.prepare(lower_graph(graph.graph).take(), graph.graph, device_).take();
     eager.inputs = copies();
     const Applied applied = apply_passes(graph.graph, passes, MatchMode::normal).take();
     if (!applied.changed()) fail(Code::pass, "no pass changed the graph");
-    TileBackend backend(engine_);
+    const auto backend = make_backend(engine_, device_);
     std::vector<std::unique_ptr<WrapperStep>> steps;
     std::vector<ExternalStep*> externals;
     for (const Pass* p : applied.wrappers) {
-      steps.push_back(std::make_unique<WrapperStep>(*p, engine_, backend));
+      steps.push_back(std::make_unique<WrapperStep>(*p, engine_, *backend));
       externals.push_back(steps.back().get());
     }
     pass.executable =
-        engine_.prepare(lower_graph(applied.graph, applied.externals).take(), applied.graph, DeviceType::cpu, externals)
-            .take();
+        engine_.prepare(lower_graph(applied.graph, applied.externals).take(), applied.graph, device_, externals).take();
     pass.inputs = copies();
     bool restore = false;
     for (const Node& node : graph.graph.nodes) restore |= node_writes(node);
@@ -94,5 +97,7 @@ Result<Timing> EngineMeasure::time(const GraphFolder& graph, const PassFolder& p
     return out;
   });
 }
+
+std::string EngineMeasure::place() const { return device_ == DeviceType::cuda ? device_name(device_) : ""; }
 
 }  // namespace passnet::author

@@ -2,6 +2,7 @@
 // does not know who answers.
 #pragma once
 
+#include "exec/tensor_ref.h"
 #include "fx/folder.h"
 #include "pass/load.h"
 
@@ -21,17 +22,21 @@ class Measure {
  public:
   virtual ~Measure() = default;
   virtual Result<Timing> time(const GraphFolder& graph, const PassFolder& passes) = 0;
+  virtual std::string place() const { return {}; }  // what times depend on beside this machine's processor
 };
 
 // Both sides in one process on the same inputs, round by round. Inputs that the graph changes are put back between
 // runs, outside the clock.
 class EngineMeasure final : public Measure {
  public:
-  explicit EngineMeasure(Engine& engine, double budget_seconds = 0.3) : engine_(engine), budget_(budget_seconds) {}
+  explicit EngineMeasure(Engine& engine, DeviceType device = DeviceType::cpu, double budget_seconds = 0.3)
+      : engine_(engine), device_(device), budget_(budget_seconds) {}
   Result<Timing> time(const GraphFolder& graph, const PassFolder& passes) override;
+  std::string place() const override;
 
  private:
   Engine& engine_;
+  DeviceType device_;
   double budget_;
 };
 

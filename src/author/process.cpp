@@ -5,15 +5,17 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "bench/device.h"
 
 namespace passnet::author {
 
 Result<bool> author_in_process(const std::vector<std::string>& graphs, const std::string& folder, bool measure,
-                               int threads) {
+                               int threads, DeviceType device) {
   const std::string order = folder + "/sorted_output_pass_rule_names.json";
   if (!file_exists(order)) {
     std::vector<std::string> command = {"/proc/self/exe", "author",    "--single-wrapper",     "-o",
                                         folder,           "--threads", std::to_string(threads)};
+    command.insert(command.end(), {"--device", std::string(device_text(device))});
     if (!measure) command.emplace_back("--no-measure");
     command.emplace_back("--");
     command.insert(command.end(), graphs.begin(), graphs.end());
@@ -21,7 +23,8 @@ Result<bool> author_in_process(const std::vector<std::string>& graphs, const std
     for (char** item = environ; *item != nullptr; ++item) environment.emplace_back(*item);
     ProcessLimits limits;
     limits.seconds = 600;
-    limits.memory_bytes = std::int64_t{64} << 30;
+    // of addresses, which CUDA reserves by the terabyte
+    limits.memory_bytes = std::int64_t{64} << (device == DeviceType::cuda ? 50 : 30);
     auto result = process_run(command, environment, limits);
     if (!result) return std::move(result.error());
     if (result->status != 0 || !file_exists(order))

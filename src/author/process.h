@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "base/error.h"
+#include "exec/tensor_ref.h"
 
 namespace passnet::author {
 
-// Writes the pass folder for a task's graphs, one wrapper for all. `measure`: times decide, on so many threads; else
-// the cost model. Gives whether there is a pass. What is in the folder already stays as it is.
+// Writes the pass folder for a task's graphs, one wrapper for all. `measure`: times on `device` decide, with so many
+// threads; else the cost model. Gives whether there is a pass. What is in the folder already stays as it is.
 Result<bool> author_in_process(const std::vector<std::string>& graphs, const std::string& folder, bool measure,
-                               int threads);
+                               int threads, DeviceType device);
 
 }  // namespace passnet::author

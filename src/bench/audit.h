@@ -2,6 +2,7 @@
 // about one run. An answer is an error with code `integrity`, or nothing.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,10 +30,12 @@ struct Audit {
 std::span<const Audit> audits();
 std::optional<Error> audit_case(const AuditCase& c);
 
-// Whether a time is possible at all: the outputs have to be written, and no memory takes more than kPeakBytes a second
-// from one thread.
-inline constexpr double kPeakBytes = 1e12;
-std::optional<Error> audit_speed(const RunValue& expected, double milliseconds, int threads);
+// Whether a time is possible at all: the outputs have to be written, and no memory takes more than that a second.
+std::optional<Error> audit_speed(const RunValue& expected, double milliseconds, double peak_bytes);
+// From so many threads of a processor; from a GPU, whose second-level cache may hold all of it.
+constexpr double peak_bytes(DeviceType device, int threads) {
+  return device == DeviceType::cuda ? 3e13 : 1e12 * std::max(1, threads);
+}
 
 // How much less exact than eager a result is: both errors against `exact`, the same graph on float64 inputs.
 struct Precision {

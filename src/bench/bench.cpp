@@ -1,14 +1,15 @@
 #include "bench/bench.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <exception>
-#include <fstream>
 #include <mutex>
 #include <thread>
 
 #include "base/text.h"
+#include "bench/device.h"
 
 namespace passnet {
 
@@ -66,12 +67,32 @@ class Runner {
   Turn turn_;
 };
 
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name") || line.starts_with("CPU part"))
-      return std::string(text_trim(std::string_view(line).substr(std::min(line.size(), line.find(':') + 1))));
-  return "unknown";
+// What NVML says of the GPU around a timing.
+class GpuWatch {
+ public:
+  // `worker` computes there and waits for its turn.
+  explicit GpuWatch(pid_t worker) : worker_(worker) {
+    if (const auto state = cuda::gpu_state()) out_ = GpuRecord{*state, {}, others()};
+  }
+  std::optional<GpuRecord> end() {
+    if (!out_) return std::nullopt;
+    out_->after = cuda::gpu_state().value_or(cuda::GpuState{});
+    if (const auto now = others()) out_->foreign_processes = std::max(*now, out_->foreign_processes.value_or(0));
+    return out_;
+  }
+
+ private:
+  std::optional<int> others() const {
+    const auto all = cuda::gpu_processes();
+    return all ? cuda::foreign_processes(*all, worker_, ::getpid()) : std::nullopt;
+  }
+  pid_t worker_;
+  std::optional<GpuRecord> out_;
+};
+
+// What ends thus on a GPU may have left it broken.
+bool may_have_harmed(const Record& r) {
+  return r.status == Status::crash || r.status == Status::timeout || r.status == Status::runtime_fail;
 }
 
 }  // namespace
@@ -79,7 +100,11 @@ std::string cpu_name() {
 std::optional<Record> evaluate_job(const Job& job, guard::Template& workers, Turn& turn,
                                    const JobRun::Cancelled& cancelled, bool verify_only) {
   std::unique_ptr<JobRun> run;
-  for (int again = 0; again <= kAttemptsAgain && (run == nullptr || run->killed_by_others()); ++again) {
+  std::optional<GpuRecord> gpu;
+  const auto worthless = [&] { return run == nullptr || run->killed_by_others() || run->device_refused(); };
+  for (int again = 0; again <= kAttemptsAgain && worthless(); ++again) {
+    if (run != nullptr && run->device_refused())  // others may have its memory for now
+      std::this_thread::sleep_for(std::chrono::seconds(1));
     {
       const VerifyTurn hold(turn);
       if (cancelled()) return std::nullopt;
@@ -88,11 +113,21 @@ std::optional<Record> evaluate_job(const Job& job, guard::Template& workers, Tur
     }
     if (run->worth_timing() && !verify_only && !cancelled()) {
       const TimeTurn hold(turn);
+      std::optional<GpuWatch> watch;
+      if (job.options.device == DeviceType::cuda) watch.emplace(run->pid());
       run->time(cancelled);
+      if (watch) gpu = watch->end();
     }
   }
   if (run->cancelled() || cancelled()) return std::nullopt;
   Record record = run->record();
+  if (job.options.device == DeviceType::cuda && may_have_harmed(record)) {
+    run.reset();
+    probe_device(job.options.device, workers);  // throws where nobody's evaluation would mean anything
+  }
+  record.gpu = gpu;
+  if (gpu && gpu->foreign_processes.value_or(0) > 0)
+    record.notes.push_back(fmt::format("{} other processes were on the GPU", *gpu->foreign_processes));
   record.task = job.task;
   record.graph = job.graph;
   record.candidate = candidate_from_text(job.candidate).take().name;
@@ -132,10 +167,10 @@ bool bench_run(const std::vector<Job>& jobs, guard::Template& workers, int at_on
   return Runner(jobs, workers, stop, done).run(at_once);
 }
 
-Conditions conditions_here(const BenchOptions& options) {
+Conditions conditions_here(const BenchOptions& options, guard::Template& workers) {
   Conditions c;
-  c.device = options.evaluate.device == DeviceType::cuda ? "cuda" : "cpu";
-  c.hardware = cpu_name();
+  c.device = device_text(options.evaluate.device);
+  c.hardware = probe_device(options.evaluate.device, workers);
   c.guard = text_join(guard::missing_features(), ", ");
   c.threads = options.threads;
   c.warmup = options.evaluate.timing.warmup;

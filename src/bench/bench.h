@@ -41,7 +41,7 @@ std::optional<Record> evaluate_job(const Job& job, guard::Template& workers, Tur
 bool bench_run(const std::vector<Job>& jobs, guard::Template& workers, int at_once, const std::atomic<bool>& stop,
                const std::function<void(const Job&, const Record&)>& done);
 
-// Of this machine.
-Conditions conditions_here(const BenchOptions& options);
+// Of this machine. Throws where the device is missing or broken.
+Conditions conditions_here(const BenchOptions& options, guard::Template& workers);
 
 }  // namespace passnet

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "bench/audit.h"
 #include "bench/draws.h"
+#include "bench/dry_backend.h"
 #include "bench/peer.h"
 #include "bench/subject.h"
 #include "ops/lower.h"
@@ -21,6 +22,9 @@ constexpr std::size_t kKeptBytes = std::size_t{256} << 20;   // a second draw is
 constexpr std::size_t kPreciseBytes = std::size_t{4} << 20;  // larger inputs are not run in float64
 // Other draws are there to find answers that do not compute; what a last bit decides there is not held against anyone.
 constexpr int kSlackBeyond = 1;
+// Of an evaluation on a GPU, the checked build's values on the CPU count only where they are not right at this t: eager
+// rounds at other places there.
+constexpr int kAlikeOnCpu = -2;
 constexpr int kCheckedTrials = 6;  // timed results that are compared
 
 struct Stop {};  // the evaluation has its status
@@ -72,7 +76,7 @@ class Evaluator::Impl {
       stage("read");
       read();
       stage("eager");
-      reference_ = local(program_, {});
+      reference_ = local(program_, {}, options_.device);
       const std::vector<Draw> draws = check_draws(options_.seed, options_.draws);
       cases_.push_back(draw(draws[0]));
       stage("compile");
@@ -115,6 +119,7 @@ class Evaluator::Impl {
     std::vector<TensorRef> inputs, eager_inputs;
     std::vector<bool> changed;  // by eager
     RunValue expected;
+    RunValue expected_on_cpu;  // where it is compared
     bool changes() const { return std::find(changed.begin(), changed.end(), true) != changed.end(); }
   };
 
@@ -170,12 +175,11 @@ class Evaluator::Impl {
     program_ = need(lower_graph(graph_.graph), Status::eager_fail);
   }
 
-  std::unique_ptr<Subject> local(const Program& program, const std::vector<ExternalStep*>& externals,
+  std::unique_ptr<Subject> local(const Program& program, const std::vector<ExternalStep*>& externals, DeviceType device,
                                  std::shared_ptr<void> keep = {}, Status otherwise = Status::eager_fail) {
     auto executable =
-        need(engine_.prepare(program, externals.empty() ? graph_.graph : applied_.graph, options_.device, externals),
-             otherwise);
-    return local_subject(engine_, std::move(executable), std::move(keep));
+        need(engine_.prepare(program, externals.empty() ? graph_.graph : applied_.graph, device, externals), otherwise);
+    return local_subject(engine_, device, std::move(executable), std::move(keep));
   }
 
   std::vector<TensorRef> replay(const Draw& draw) {
@@ -193,6 +197,7 @@ class Evaluator::Impl {
     std::vector<std::uint64_t> before;
     for (const TensorRef& t : c.inputs) before.push_back(content_hash(t));
     c.expected = need(reference_->run(c.eager_inputs), Status::eager_fail);
+    c.expected_on_cpu = on_cpu(c.expected, engine_);
     for (std::size_t i = 0; i < c.inputs.size(); ++i) c.changed.push_back(content_hash(c.eager_inputs[i]) != before[i]);
     if (c.changes() && !may_change) c.inputs = replay(draw);
     return c;
@@ -209,11 +214,11 @@ class Evaluator::Impl {
     using Kind = Candidate::Kind;
     switch (candidate_.kind) {
       case Kind::passes: return make_passes();
-      case Kind::eager: subject_ = local(program_, {}); return;
+      case Kind::eager: subject_ = local(program_, {}, options_.device); return;
       case Kind::none: {
         const Applied same = need(apply_passes(graph_.graph, PassFolder{}, options_.match), Status::compile_fail);
         program_none_ = need(lower_graph(same.graph, same.externals), Status::compile_fail);
-        subject_ = local(program_none_, {}, {}, Status::compile_fail);
+        subject_ = local(program_none_, {}, options_.device, {}, Status::compile_fail);
         return;
       }
       case Kind::eager_python:
@@ -236,37 +241,50 @@ class Evaluator::Impl {
     }
     rewritten_ = need(lower_graph(applied_.graph, applied_.externals), Status::compile_fail);
     if (options_.checked) checked_runs();
-    if (options_.checked && options_.seal && options_.baseline == "eager")
-      for (std::string& line : options_.seal()) out_.notes.push_back("not guarded: " + line);
     wrappers_ = std::make_shared<Wrappers>();
     wrappers_->backend = make_backend(engine_, options_.device, options_.dump_folder);
-    subject_ = with_kernels(*wrappers_->backend, wrappers_->steps, wrappers_);
+    const bool sealed = options_.checked && options_.seal && options_.baseline == "eager";
+    if (sealed && options_.device == DeviceType::cuda) dry_run();
+    if (sealed)
+      for (std::string& line : options_.seal()) out_.notes.push_back("not guarded: " + line);
+    subject_ = with_kernels(*wrappers_->backend, wrappers_->steps, options_.device, wrappers_);
+  }
+
+  // All kernels are compiled and loaded, as is what torch loads when it is first used on a GPU; none of them is
+  // launched. What fails here will fail again, and is judged then.
+  void dry_run() {
+    dry_ = std::make_unique<DryBackend>(make_backend(engine_, options_.device));
+    (void)with_kernels(*dry_, dry_steps_, options_.device)->run(given(cases_[0]));
   }
 
   // The rewritten graph, with its kernels behind `backend`.
   std::unique_ptr<Subject> with_kernels(KernelBackend& backend, std::vector<std::unique_ptr<WrapperStep>>& steps,
-                                        std::shared_ptr<void> keep = {}) {
+                                        DeviceType device, std::shared_ptr<void> keep = {}) {
     std::vector<ExternalStep*> externals;
     for (const Pass* pass : applied_.wrappers) {
       steps.push_back(std::make_unique<WrapperStep>(*pass, engine_, backend));
       steps.back()->poison(true);
       externals.push_back(steps.back().get());
     }
-    return local(rewritten_, externals, std::move(keep), Status::compile_fail);
+    return local(rewritten_, externals, device, std::move(keep), Status::compile_fail);
   }
 
   // Every variant that autotuning may choose, one after another; each must give the right values, since any may be
-  // chosen. Where programs can see their order, once more the other way round.
+  // chosen. Where programs can see their order, once more the other way round. All of it on the CPU, also where the
+  // evaluation is of a GPU.
   void checked_runs() {
     stage("check");
+    const bool here = options_.device == DeviceType::cpu;
+    if (!here && !eager_on_cpu()) return;
     std::size_t variants = 1;
     for (std::size_t v = 0; v < variants; ++v) {
-      CheckedBackend backend({.variant = v, .backwards = false, .prebuild = v == 0 && options_.seal});
+      CheckedBackend backend({.variant = v, .backwards = false, .prebuild = v == 0 && here && options_.seal});
       const Comparison forwards = checked_run(backend);
       variants = std::max(variants, backend.variants());
       for (const std::string& fact : backend.facts())
         if (std::find(out_.notes.begin(), out_.notes.end(), fact) == out_.notes.end()) out_.notes.push_back(fact);
-      of_variants_.push_back(forwards);
+      if (here || forwards.tightest_t() > kAlikeOnCpu || forwards.outcome != Comparison::Outcome::compared)
+        of_variants_.push_back(forwards);
       if (!backend.ordered() || forwards.outcome != Comparison::Outcome::compared) continue;
       CheckedBackend reversed({.variant = v, .backwards = true, .prebuild = false});
       const Comparison backwards = checked_run(reversed);
@@ -278,16 +296,36 @@ class Evaluator::Impl {
     }
   }
 
+  // Inputs and eager's answer on the CPU, for the checked build. Sums have other last bits there than on a GPU, so
+  // eager is asked itself. False: it does not run there.
+  bool eager_on_cpu() {
+    cpu_inputs_ = on_cpu(cases_[0].inputs, engine_);
+    auto eager = guarded([&] {
+      auto executable = engine_.prepare(program_, graph_.graph, DeviceType::cpu).take();
+      std::vector<TensorRef> inputs = copies(cpu_inputs_, engine_);
+      return local_subject(engine_, DeviceType::cpu, std::move(executable))->run(inputs).take();
+    });
+    if (eager)
+      cpu_expected_ = std::move(*eager);
+    else
+      out_.notes.push_back("memory and races are not checked, the graph does not run on the CPU: " +
+                           eager.error().message);
+    return static_cast<bool>(eager);
+  }
+
   Comparison checked_run(CheckedBackend& backend) {
+    const bool here = options_.device == DeviceType::cpu;
     std::vector<std::unique_ptr<WrapperStep>> steps;
-    const auto subject = with_kernels(backend, steps);
-    auto result = subject->run(given(cases_[0]));
+    const auto subject = with_kernels(backend, steps, DeviceType::cpu);
+    std::vector<TensorRef> elsewhere;
+    if (!here) elsewhere = copies(cpu_inputs_, engine_);
+    auto result = subject->run(here ? given(cases_[0]) : elsewhere);
     if (!result) {
       std::vector<Error> errors = backend.errors();
       if (errors.empty()) errors = {result.error()};
       stop(backend.failed() ? Status::compile_fail : Status::runtime_fail, std::move(errors));
     }
-    return compare(cases_[0].expected, *result, engine_).take();
+    return compare(here ? cases_[0].expected : cpu_expected_, *result, engine_).take();
   }
 
   // --- correctness
@@ -347,7 +385,8 @@ class Evaluator::Impl {
     for (const double spread : {drawn.spread, drawn.spread / 2, 1.0}) {
       try {
         Case c = draw({drawn.seed, spread, false});
-        if (all_finite(c.expected, engine_).take() || !all_finite(cases_[0].expected, engine_).take()) return c;
+        if (all_finite(c.expected_on_cpu, engine_).take() || !all_finite(cases_[0].expected_on_cpu, engine_).take())
+          return c;
       } catch (const Stop&) {
         out_.errors.pop_back();
         out_.status = Status::correct;
@@ -358,7 +397,7 @@ class Evaluator::Impl {
   }
 
   Comparison compare_case(const Case& c, const RunValue& got, const std::vector<TensorRef>& got_inputs) {
-    Comparison comparison = compare(c.expected, got, engine_, c.draw.spread).take();
+    Comparison comparison = compare(c.expected_on_cpu, got, engine_, c.draw.spread).take();
     if (comparison.outcome != Comparison::Outcome::compared) return comparison;
     if (!c.draw.recorded) loosen(comparison);
     compare_inputs(c, got_inputs, comparison);
@@ -420,6 +459,7 @@ class Evaluator::Impl {
     for (Case& c : cases_) {
       if (c.changes()) c.eager_inputs = copies(c.inputs, engine_);
       c.expected = reference_->run(c.eager_inputs).take();
+      c.expected_on_cpu = on_cpu(c.expected, engine_);
     }
     if (wrappers_ != nullptr)
       for (const auto& step : wrappers_->steps) step->poison(false);
@@ -441,7 +481,8 @@ class Evaluator::Impl {
     const auto eager_side = base.side(std::move(eager)), compiled_side = subject_->side(std::move(compiled));
     out_.timing = time_sides(*eager_side, *compiled_side, options_.timing);
     out_.timed = true;
-    if (auto error = audit_speed(cases_[0].expected, out_.timing.compiled.median, engine_.threads())) {
+    if (auto error = audit_speed(cases_[0].expected, out_.timing.compiled.e2e.median,
+                                 peak_bytes(options_.device, engine_.threads()))) {
       error->where.file = path_;
       stop(Status::integrity, std::move(*error));
     }
@@ -487,6 +528,10 @@ class Evaluator::Impl {
   std::unique_ptr<Subject> reference_, subject_, baseline_;
   std::vector<std::size_t> changing_;  // inputs that eager changes
   std::vector<TensorRef> given_;
+  std::vector<TensorRef> cpu_inputs_;  // of an evaluation on a GPU, for the checked build
+  RunValue cpu_expected_;
+  std::vector<std::unique_ptr<WrapperStep>> dry_steps_;
+  std::unique_ptr<DryBackend> dry_;
   std::vector<Case> cases_;  // the recorded one, and one more for the timed calls
 };
 
@@ -534,11 +579,12 @@ Record make_record(const Evaluation& e) {
   }
   if (e.timed) {
     r.timed = true;
-    r.eager = {e.timing.eager_ms, {}, e.timing.eager, {}};
-    r.compiled = {e.timing.compiled_ms, {}, e.timing.compiled, {}};
+    r.eager = e.timing.eager;
+    r.compiled = e.timing.compiled;
     r.speedup = e.timing.speedup;
+    r.gpu_speedup = e.timing.gpu_speedup;
     r.warmups = e.timing.warmups;
-    r.trials = static_cast<int>(e.timing.eager_ms.size());
+    r.trials = static_cast<int>(e.timing.eager.e2e_ms.size());
   }
   return r;
 }

@@ -5,8 +5,13 @@
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "base/cache.h"
+#include "bench/device.h"
+#include "cuda/nvrtc.h"
 #include "ops/lower.h"
 
 namespace passnet {
@@ -16,11 +21,13 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
+constexpr std::string_view kDeviceStage = "device";  // the worker tries its device
+
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 json options_json(const EvaluateOptions& o) {
   return {{"match", o.match == MatchMode::strict ? "strict" : "normal"},
-          {"device", o.device == DeviceType::cuda ? "cuda" : "cpu"},
+          {"device", device_text(o.device)},
           {"seed", o.seed},
           {"at", o.at},
           {"draws", o.draws},
@@ -41,7 +48,7 @@ json options_json(const EvaluateOptions& o) {
 EvaluateOptions options_from(const json& j) {
   EvaluateOptions o;
   o.match = j.at("match") == "strict" ? MatchMode::strict : MatchMode::normal;
-  o.device = j.at("device") == "cuda" ? DeviceType::cuda : DeviceType::cpu;
+  o.device = device_from_name(j.at("device").get<std::string>()).take();
   j.at("seed").get_to(o.seed);
   j.at("at").get_to(o.at);
   j.at("draws").get_to(o.draws);
@@ -102,10 +109,37 @@ Result<Answer> answer_from(const std::string& message) {
   }
 }
 
+// Files that may still be read: on a GPU, libraries load parts of themselves late, and kernels may lie in the cache.
+guard::SealOptions seal_options(DeviceType device) {
+  guard::SealOptions out;
+  if (device != DeviceType::cuda) return out;
+  out.cuda = true;
+  (void)cuda::nvrtc();  // opened, for what may have to be compiled after all
+  std::ifstream maps("/proc/self/maps");
+  std::set<std::string> folders;
+  for (std::string line; std::getline(maps, line);)
+    if (const std::size_t at = line.find('/'), end = line.rfind('/');
+        at != std::string::npos && line.find(".so", end) != std::string::npos)
+      folders.insert(line.substr(at, end - at));
+  out.readable.assign(folders.begin(), folders.end());
+  if (auto cache = cache_folder()) out.readable.push_back(*cache);
+  return out;
+}
+
+// Whether a worker can use the device, and what that is called.
+void probe(guard::Channel& channel, DeviceType device) {
+  channel.stage(kDeviceStage);
+  device_ready(*engine_load().take(), device).take();
+  Record found;
+  found.conditions.hardware = device_name(device);
+  answer(channel, std::move(found), false, 0);
+}
+
 void serve(guard::Channel& channel, const json& request) {
+  if (request.contains("probe")) return probe(channel, device_from_name(request.at("probe").get<std::string>()).take());
   EvaluateOptions options = options_from(request.at("options"));
   options.stage = [&](std::string_view name) { channel.stage(name); };
-  options.seal = [] { return guard::seal({}); };
+  options.seal = [device = options.device] { return guard::seal(seal_options(device)); };
   const Candidate candidate = candidate_from_text(request.at("candidate").get<std::string>()).take();
   std::string passes;
   if (candidate.kind == Candidate::Kind::passes) {
@@ -114,6 +148,8 @@ void serve(guard::Channel& channel, const json& request) {
     passes = std::move(*folder);
   }
   Engine& engine = *engine_load().take();
+  if (options.device == DeviceType::cuda) channel.stage(kDeviceStage);
+  device_ready(engine, options.device).take();
   engine.set_threads(request.at("verify_threads").get<int>());
   Evaluator evaluator(request.at("graph").get<std::string>(), candidate, passes, engine, options);
   const Evaluation& verified = evaluator.verify();
@@ -163,6 +199,22 @@ void job_serve(guard::Channel& channel) {
   }
 }
 
+std::string probe_device(DeviceType device, guard::Template& workers) {
+  constexpr double kPatience = 120;  // a GPU that is slow to start
+  if (device != DeviceType::cuda) return device_name(device);
+  const auto broken = [](std::string why) {
+    fail({Code::environment, {}, "the GPU does not work: " + std::move(why), {"'nvidia-smi' shows its state"}});
+  };
+  const auto worker = workers.fork({}).take();
+  worker->channel().send(json{{"probe", device_text(device)}}.dump());
+  auto message = worker->channel().receive(kPatience);
+  if (!message) broken("a process that tries it ended: " + worker->kill().text);
+  auto found = answer_from(*message);
+  if (!found) broken(found.error().message);
+  if (!found->record.errors.empty()) fail(found->record.errors[0]);
+  return found->record.conditions.hardware;
+}
+
 JobRun::JobRun(const Job& job, guard::Template& workers) : job_(job) {
   guard::Limits limits;
   limits.memory_bytes = job.memory_bytes;
@@ -191,6 +243,8 @@ bool JobRun::receive(std::string_view stage, const Cancelled& cancelled) {
       }
       record_ = std::move(answer->record);
       worth_timing_ = answer->worth_timing;
+      device_refused_ = worker_->channel().last_stage() == kDeviceStage && !record_.errors.empty() &&
+                        record_.errors[0].code == Code::environment;
       seconds_ += since(begin);
       record_.seconds = seconds_;
       record_.overhead_seconds = seconds_ - answer->trial_seconds;

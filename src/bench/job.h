@@ -30,6 +30,10 @@ void job_load();
 // What a worker runs: one job.
 void job_serve(guard::Channel& channel);
 
+// The device's name, asked for in a worker of its own, since this process must not start CUDA. Throws the environment's
+// error where the device is missing or broken.
+std::string probe_device(DeviceType device, guard::Template& workers);
+
 // Our end of one job. Whatever happens to the worker becomes a record.
 class JobRun {
  public:
@@ -39,11 +43,14 @@ class JobRun {
 
   void verify(const Cancelled& cancelled);
   bool worth_timing() const { return worth_timing_; }
+  int pid() const { return worker_->pid(); }
   void time(const Cancelled& cancelled);
   const Record& record() const { return record_; }
   bool cancelled() const { return gave_up_; }
   // By SIGKILL from outside, or by the system for want of memory: no word on the candidate.
   bool killed_by_others() const { return killed_by_others_; }
+  // The worker could not use its device, before the candidate came in: no word on it either.
+  bool device_refused() const { return device_refused_; }
 
  private:
   bool receive(std::string_view stage, const Cancelled& cancelled);
@@ -52,7 +59,7 @@ class JobRun {
   const Job& job_;
   std::unique_ptr<guard::Worker> worker_;
   Record record_;
-  bool worth_timing_ = false, gave_up_ = false, killed_by_others_ = false;
+  bool worth_timing_ = false, gave_up_ = false, killed_by_others_ = false, device_refused_ = false;
   double seconds_ = 0;
 };
 

@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "bench/device.h"
 #include "fx/printer.h"
 
 extern char** environ;
@@ -154,32 +155,43 @@ class TemporaryFolder {
 
 class PeerSide final : public Side {
  public:
-  explicit PeerSide(Python& python) : python_(python) {}
+  PeerSide(Python& python, DeviceType device) : python_(python), device_(device) {}
   int block() const override { return 20; }
   void begin_block(int count) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until the other side's idle threads sleep
-    const json answer = python_.ask({{"op", "trials"}, {"count", count}}).take();
+    const json answer = python_.ask({{"op", "trials"}, {"count", count}, {"cold", cold_}}).take();
     ms_ = answer.at("ms").get<std::vector<double>>();
+    gpu_ms_ = answer.at("gpu_ms").get<std::vector<double>>();
     next_ = 0;
   }
   double call_ms() override { return ms_.at(next_++); }
+  std::optional<double> gpu_ms() const override {
+    return next_ > 0 && next_ <= gpu_ms_.size() ? std::optional(gpu_ms_[next_ - 1]) : std::nullopt;
+  }
+  bool set_cold(bool cold) override {
+    cold_ = cold;
+    return device_ == DeviceType::cuda;
+  }
 
  private:
   Python& python_;
-  std::vector<double> ms_;
+  DeviceType device_;
+  std::vector<double> ms_, gpu_ms_;
   std::size_t next_ = 0;
+  bool cold_ = true;
 };
 
 class PeerSubject final : public Subject {
  public:
-  PeerSubject(Engine& engine, std::unique_ptr<Python> python) : engine_(engine), python_(std::move(python)) {}
+  PeerSubject(Engine& engine, DeviceType device, std::unique_ptr<Python> python)
+      : engine_(engine), device_(device), python_(std::move(python)) {}
 
-  Result<std::monostate> load(const Candidate& candidate, const GraphFolder& graph, DeviceType device) {
+  Result<std::monostate> load(const Candidate& candidate, const GraphFolder& graph) {
     auto answer = python_->ask({{"op", "load"},
                                 {"model", print_model(graph.graph, PrintStyle::plain)},
                                 {"kind", candidate.kind == Candidate::Kind::inductor ? "inductor" : "eager"},
                                 {"mode", candidate.mode},
-                                {"device", device == DeviceType::cuda ? "cuda" : "cpu"}});
+                                {"device", device_text(device_)}});
     if (!answer) return std::move(answer.error());
     return std::monostate{};
   }
@@ -196,7 +208,7 @@ class PeerSubject final : public Subject {
 
   std::unique_ptr<Side> side(Timed timed) override {
     python_->ask({{"op", "hold"}, {"inputs", write(timed.inputs)}, {"changing", timed.changing}}).take();
-    return std::make_unique<PeerSide>(*python_);
+    return std::make_unique<PeerSide>(*python_, device_);
   }
 
  private:
@@ -253,6 +265,7 @@ class PeerSubject final : public Subject {
   }
 
   Engine& engine_;
+  DeviceType device_;
   TemporaryFolder folder_;
   std::unique_ptr<Python> python_;
 };
@@ -273,8 +286,8 @@ Result<std::unique_ptr<Subject>> peer_subject(const Candidate& candidate, const 
   auto python = Python::start();
   if (!python) return std::move(python.error());
   return guarded([&]() -> std::unique_ptr<Subject> {
-    auto out = std::make_unique<PeerSubject>(engine, std::move(*python));
-    out->load(candidate, graph, device).take();
+    auto out = std::make_unique<PeerSubject>(engine, device, std::move(*python));
+    out->load(candidate, graph).take();
     return out;
   });
 }

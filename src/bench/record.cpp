@@ -36,9 +36,24 @@ ordered_json json_of(const Ratio& r) {
 }
 ordered_json json_of(const Times& t) {
   ordered_json out = {{"e2e", json_of(t.e2e)}, {"e2e_ms", numbers(t.e2e_ms)}};
-  if (t.gpu_ms.empty()) return out;
-  out["gpu"] = json_of(t.gpu);
-  out["gpu_ms"] = numbers(t.gpu_ms);
+  if (!t.gpu_ms.empty()) {
+    out["gpu"] = json_of(t.gpu);
+    out["gpu_ms"] = numbers(t.gpu_ms);
+  }
+  if (t.warm_e2e.count > 0) out["warm"] = {{"e2e", json_of(t.warm_e2e)}};
+  if (t.warm_gpu.count > 0) out["warm"]["gpu"] = json_of(t.warm_gpu);
+  return out;
+}
+ordered_json json_of(const cuda::GpuState& g) {
+  ordered_json out = ordered_json::object();
+  if (g.sm_mhz >= 0) out["sm_mhz"] = g.sm_mhz;
+  if (g.memory_mhz >= 0) out["memory_mhz"] = g.memory_mhz;
+  if (g.celsius >= 0) out["celsius"] = g.celsius;
+  return out;
+}
+ordered_json json_of(const GpuRecord& g) {
+  ordered_json out = {{"before", json_of(g.before)}, {"after", json_of(g.after)}};
+  if (g.foreign_processes) out["foreign_processes"] = *g.foreign_processes;
   return out;
 }
 ordered_json json_of(const OutputRecord& o) {
@@ -191,6 +206,26 @@ void read(const json& o, const char* key, Times& out) {
   read(*t, "e2e_ms", out.e2e_ms);
   read(*t, "gpu", out.gpu);
   read(*t, "gpu_ms", out.gpu_ms);
+  if (const json* warm = find_object(*t, "warm")) {
+    read(*warm, "e2e", out.warm_e2e);
+    read(*warm, "gpu", out.warm_gpu);
+  }
+}
+void read(const json& o, const char* key, cuda::GpuState& out) {
+  const json* g = find_object(o, key);
+  if (g == nullptr) return;
+  read(*g, "sm_mhz", out.sm_mhz);
+  read(*g, "memory_mhz", out.memory_mhz);
+  read(*g, "celsius", out.celsius);
+}
+void read(const json& o, const char* key, std::optional<GpuRecord>& out) {
+  const json* g = find_object(o, key);
+  if (g == nullptr) return;
+  out.emplace();
+  read(*g, "before", out->before);
+  read(*g, "after", out->after);
+  if (const json* n = find(*g, "foreign_processes"))
+    out->foreign_processes = integer_from<int>(*n, "foreign_processes");
 }
 void read(const json& o, const char* key, Conditions& out) {
   const json* c = find_object(o, key);
@@ -278,6 +313,7 @@ Record read_record(const json& o) {
   read(o, "gpu_speedup", r.gpu_speedup);
   read(o, "warmups", r.warmups);
   read(o, "trials", r.trials);
+  read(o, "gpu", r.gpu);
   read(o, "finished", r.finished);
   read(o, "seconds", r.seconds);
   read(o, "overhead_seconds", r.overhead_seconds);
@@ -321,6 +357,7 @@ nlohmann::ordered_json to_json(const Record& r) {
   }
   out["warmups"] = r.warmups;
   out["trials"] = r.trials;
+  if (r.gpu) out["gpu"] = json_of(*r.gpu);
   out["finished"] = r.finished;
   out["seconds"] = number(r.seconds);
   out["overhead_seconds"] = number(r.overhead_seconds);

@@ -9,19 +9,13 @@
 
 #include "base/error.h"
 #include "bench/correctness.h"
-#include "bench/statistics.h"
 #include "bench/status.h"
+#include "bench/timing.h"
+#include "cuda/monitor.h"
 
 namespace passnet {
 
 inline constexpr int kRecordVersion = 1;
-
-// The timings of one side.
-struct Times {
-  std::vector<double> e2e_ms;  // host clock around call and synchronise, one a trial
-  std::vector<double> gpu_ms;  // events; empty on the CPU
-  Summary e2e, gpu;
-};
 
 struct OutputRecord {
   std::string dtype;                // eager's
@@ -49,6 +43,12 @@ struct Conditions {
   double budget_s = 2;
 };
 
+// Of the GPU, around the timing.
+struct GpuRecord {
+  cuda::GpuState before, after;
+  std::optional<int> foreign_processes;  // that computed there beside ours; none: not known
+};
+
 struct StageTime {
   std::string name;
   double seconds = 0;
@@ -73,7 +73,8 @@ struct Record {
   bool timed = false;
   Times eager, compiled;
   Ratio speedup, gpu_speedup;
-  int warmups = 0, trials = 0;  // as done
+  int warmups = 0, trials = 0;   // as done
+  std::optional<GpuRecord> gpu;  // where it was timed and NVML answers
 
   std::int64_t finished = 0;      // when: seconds since 1970
   double seconds = 0;             // the whole evaluation

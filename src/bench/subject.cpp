@@ -2,13 +2,15 @@
 
 #include <chrono>
 
+#include "cuda/clock.h"
+
 namespace passnet {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-class LocalSide final : public Side {
+class LocalSide : public Side {
  public:
   LocalSide(Engine& engine, Executable& executable, Subject::Timed timed)
       : engine_(engine), executable_(executable), timed_(std::move(timed)), inputs_(copies(timed_.inputs, engine)) {}
@@ -20,15 +22,19 @@ class LocalSide final : public Side {
   }
   double call_ms() override {
     const auto begin = Clock::now();
-    auto result = executable_.run(inputs_);
+    auto result = run();
     const auto end = Clock::now();
-    result_ = result.take();
+    keep(result.take());
     return std::chrono::duration<double, std::milli>(end - begin).count();
   }
   void look(int trial) override {
     if (timed_.look) timed_.look(trial, result_, inputs_);
   }
   void drop() override { result_ = {}; }
+
+ protected:
+  Result<RunValue> run() { return executable_.run(inputs_); }
+  void keep(RunValue result) { result_ = std::move(result); }
 
  private:
   Engine& engine_;
@@ -38,29 +44,66 @@ class LocalSide final : public Side {
   RunValue result_;
 };
 
+// The same on a GPU: its cache is emptied and all its work is done before the clocks start.
+class CudaSide final : public LocalSide {
+ public:
+  CudaSide(Engine& engine, Executable& executable, Subject::Timed timed)
+      : LocalSide(engine, executable, std::move(timed)), clock_(*cuda::device().take()) {}
+
+  void before(int trial) override {
+    LocalSide::before(trial);
+    if (cold_)
+      clock_.flush();
+    else
+      clock_.settle();
+  }
+  double call_ms() override {
+    clock_.start();
+    auto result = run();
+    elapsed_ = clock_.stop();
+    keep(result.take());
+    return elapsed_.e2e_ms;
+  }
+  std::optional<double> gpu_ms() const override { return elapsed_.gpu_ms; }
+  bool set_cold(bool cold) override {
+    cold_ = cold;
+    return true;
+  }
+
+ private:
+  cuda::DeviceClock clock_;
+  cuda::Elapsed elapsed_;
+  bool cold_ = true;
+};
+
 class LocalSubject final : public Subject {
  public:
-  LocalSubject(Engine& engine, std::unique_ptr<Executable> executable, std::shared_ptr<void> keep)
-      : engine_(engine), keep_(std::move(keep)), executable_(std::move(executable)) {}
+  LocalSubject(Engine& engine, DeviceType device, std::unique_ptr<Executable> executable, std::shared_ptr<void> keep)
+      : engine_(engine), device_(device), keep_(std::move(keep)), executable_(std::move(executable)) {}
   Result<RunValue> run(std::vector<TensorRef>& inputs) override {
     engine_.seed(kCallSeed);
-    return executable_->run(inputs);
+    auto result = executable_->run(inputs);
+    auto done = engine_.synchronise(device_);  // what fails there is found here, not by whoever comes next
+    if (result && !done) return std::move(done.error());
+    return result;
   }
   std::unique_ptr<Side> side(Timed timed) override {
+    if (device_ == DeviceType::cuda) return std::make_unique<CudaSide>(engine_, *executable_, std::move(timed));
     return std::make_unique<LocalSide>(engine_, *executable_, std::move(timed));
   }
 
  private:
   Engine& engine_;
+  DeviceType device_;
   std::shared_ptr<void> keep_;
   std::unique_ptr<Executable> executable_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subject> local_subject(Engine& engine, std::unique_ptr<Executable> executable,
+std::unique_ptr<Subject> local_subject(Engine& engine, DeviceType device, std::unique_ptr<Executable> executable,
                                        std::shared_ptr<void> keep) {
-  return std::make_unique<LocalSubject>(engine, std::move(executable), std::move(keep));
+  return std::make_unique<LocalSubject>(engine, device, std::move(executable), std::move(keep));
 }
 
 std::vector<TensorRef> copies(const std::vector<TensorRef>& tensors, Engine& engine) {
@@ -69,6 +112,20 @@ std::vector<TensorRef> copies(const std::vector<TensorRef>& tensors, Engine& eng
     out.push_back(engine.allocate(describe(t)).take());
     engine.copy(out.back(), t).take();
   }
+  return out;
+}
+
+std::vector<TensorRef> on_cpu(const std::vector<TensorRef>& tensors, Engine& engine) {
+  std::vector<TensorRef> out;
+  for (const TensorRef& t : tensors)
+    out.push_back(t.device == DeviceType::cpu ? t : engine.contiguous_on_cpu(t).take());
+  return out;
+}
+
+RunValue on_cpu(const RunValue& value, Engine& engine) {
+  RunValue out = value;
+  if (value.kind == RunValue::Kind::tensor) out.tensor = on_cpu(std::vector{value.tensor}, engine)[0];
+  for (RunValue& item : out.items) item = on_cpu(item, engine);
   return out;
 }
 

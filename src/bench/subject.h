@@ -30,11 +30,15 @@ class Subject {
   virtual std::unique_ptr<Side> side(Timed timed) = 0;
 };
 
-// A prepared program in this process. `keep` holds what the executable refers to.
-std::unique_ptr<Subject> local_subject(Engine& engine, std::unique_ptr<Executable> executable,
+// A program that was prepared for `device`, in this process. `keep` holds what the executable refers to.
+std::unique_ptr<Subject> local_subject(Engine& engine, DeviceType device, std::unique_ptr<Executable> executable,
                                        std::shared_ptr<void> keep = {});
 
 // Independent tensors of the same contents.
 std::vector<TensorRef> copies(const std::vector<TensorRef>& tensors, Engine& engine);
+
+// What lies elsewhere, copied to the CPU; what is there already, as it is. Nothing else looks into a tensor's memory.
+std::vector<TensorRef> on_cpu(const std::vector<TensorRef>& tensors, Engine& engine);
+RunValue on_cpu(const RunValue& value, Engine& engine);
 
 }  // namespace passnet

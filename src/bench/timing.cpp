@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace passnet {
 
@@ -34,6 +35,7 @@ class Protocol {
     // Noisy times may still have a quotient that is well known: what counts is that.
     const Ratio& ratio = best.speedup;
     best.stable = best.stable || ratio.high - ratio.low <= ratio.value * options_.noise_limit / 2;
+    measure_warm(best, std::min(trials, kWarmTrials));
     best.warmups = out_.warmups;
     best.repeats = out_.repeats;
     best.trial_seconds = out_.trial_seconds;
@@ -41,7 +43,7 @@ class Protocol {
   }
 
  private:
-  static double noise(const Timing& t) { return std::max(t.eager.noise(), t.compiled.noise()); }
+  static double noise(const Timing& t) { return std::max(t.eager.e2e.noise(), t.compiled.e2e.noise()); }
 
   int affordable(int wanted, int fewest, double call_ms) const {
     const double calls = options_.budget_s * 1e3 / std::max(call_ms, 1e-6);
@@ -73,22 +75,45 @@ class Protocol {
     return ms;
   }
 
-  Timing measure(int trials) {
-    Timing t;
+  // Both sides in turn; warm-ups and warm trials have no numbers.
+  void trials_of(Times& eager, Times& compiled, int trials, bool numbered) {
     for (int begin = 0; begin < trials; begin += block_) {
       const bool eager_first = coin();
       const int end = std::min(trials, begin + block_);
-      for (const bool eager : {eager_first, !eager_first}) {
-        Side& side = eager ? eager_ : compiled_;
+      for (const bool is_eager : {eager_first, !eager_first}) {
+        Side& side = is_eager ? eager_ : compiled_;
+        Times& to = is_eager ? eager : compiled;
         side.begin_block(end - begin);
-        for (int i = begin; i < end; ++i) (eager ? t.eager_ms : t.compiled_ms).push_back(call(side, i));
+        for (int i = begin; i < end; ++i) {
+          to.e2e_ms.push_back(call(side, numbered ? i : -1));
+          if (const auto gpu = side.gpu_ms()) to.gpu_ms.push_back(*gpu);
+        }
       }
     }
-    t.eager = summarise(t.eager_ms);
-    t.compiled = summarise(t.compiled_ms);
-    t.speedup = speedup(t.eager_ms, t.compiled_ms);
+    for (Times* t : {&eager, &compiled}) {
+      t->e2e = summarise(t->e2e_ms);
+      t->gpu = summarise(t->gpu_ms);
+    }
+  }
+
+  Timing measure(int trials) {
+    Timing t;
+    trials_of(t.eager, t.compiled, trials, true);
+    t.speedup = speedup(t.eager.e2e_ms, t.compiled.e2e_ms);
+    t.gpu_speedup = speedup(t.eager.gpu_ms, t.compiled.gpu_ms);
     t.stable = noise(t) <= options_.noise_limit;
     return t;
+  }
+
+  void measure_warm(Timing& t, int trials) {
+    const bool eager = eager_.set_cold(false), compiled = compiled_.set_cold(false);
+    if (!eager || !compiled) return;
+    Times a, b;
+    trials_of(a, b, trials, false);
+    for (auto [to, from] : {std::pair{&t.eager, &a}, std::pair{&t.compiled, &b}}) {
+      to->warm_e2e = from->e2e;
+      to->warm_gpu = from->gpu;
+    }
   }
 
   bool coin() {

@@ -1,6 +1,7 @@
 // The timing protocol: two sides called in turn, trial by trial, so that what disturbs the machine disturbs both.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "bench/statistics.h"
@@ -11,8 +12,11 @@ namespace passnet {
 class Side {
  public:
   virtual ~Side() = default;
-  virtual void before(int /*trial*/) {}  // inputs are put back
-  virtual double call_ms() = 0;
+  virtual void before(int /*trial*/) {}                                  // inputs are put back
+  virtual double call_ms() = 0;                                          // by the host's clock, all work done
+  virtual std::optional<double> gpu_ms() const { return std::nullopt; }  // of that call, by the device's clock
+  // Whether the device's cache is emptied before every call, as it is unless told otherwise. False: there is no choice.
+  virtual bool set_cold(bool /*cold*/) { return false; }
   virtual void look(int /*trial*/) {}  // at what the call gave
   virtual void drop() {}               // which then goes
   // How many trials follow one another before the other side's turn: more than one where the sides are processes whose
@@ -29,11 +33,19 @@ struct TimingOptions {
   std::uint64_t order_seed = 0;  // which side goes first in each turn
 };
 inline constexpr int kFewestTrials = 10;
+inline constexpr int kWarmTrials = 20;  // where the others are cold
+
+// The timings of one side.
+struct Times {
+  std::vector<double> e2e_ms;  // host clock around call and synchronise, one a trial
+  std::vector<double> gpu_ms;  // events; empty on the CPU
+  Summary e2e, gpu;
+  Summary warm_e2e, warm_gpu;  // on a GPU: a few more trials, the cache as the last call left it
+};
 
 struct Timing {
-  std::vector<double> eager_ms, compiled_ms;
-  Summary eager, compiled;
-  Ratio speedup;
+  Times eager, compiled;
+  Ratio speedup, gpu_speedup;
   int warmups = 0, repeats = 0;
   bool stable = false;       // the noise is below the limit
   double trial_seconds = 0;  // in trials of both sides, warm-ups and repeats too

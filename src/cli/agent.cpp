@@ -98,7 +98,7 @@ int run(const RunFlags& o) {
             fmt::format("'{}' was made with model {} and start {}", o.run.folder, a.begin().value("model", ""),
                         a.begin().value("start", "")),
             {"give another --out"}});
-  agent::Judge judge(*workers, options, conditions_now(options));
+  agent::Judge judge(*workers, options, conditions_now(options, *workers));
   agent::LoopSetup setup{*model, o.model, *log, prompts, o.limits};
   setup.start_author = o.start == "author";
   setup.author_measure = o.measure;

@@ -4,6 +4,7 @@
 #include "author/author.h"
 #include "author/choose.h"
 #include "base/process.h"
+#include "bench/device.h"
 #include "cli/command.h"
 #include "cli/graph_list.h"
 #include "exec/engine.h"
@@ -15,7 +16,7 @@ namespace {
 
 struct Options {
   GraphSelection selection;
-  std::string out;
+  std::string out, device = "cpu";
   int threads = 0;
   bool explain = false, no_measure = false, single_wrapper = false, all = false;
 };
@@ -47,12 +48,14 @@ int run(const Options& o) {
   options.keep_all = o.all;
   std::vector<GraphFolder> graphs;
   for (const std::string& graph : o.selection.resolve()) graphs.push_back(read_graph_folder(graph).take());
+  const DeviceType device = device_from_name(o.device).take();
   std::unique_ptr<author::EngineMeasure> measure;
   int threads = 1;
   if (!o.no_measure) {
     Engine* engine = engine_load().take();
+    device_ready(*engine, device).take();
     engine->set_threads(threads = o.threads > 0 ? o.threads : core_count());
-    measure = std::make_unique<author::EngineMeasure>(*engine);
+    measure = std::make_unique<author::EngineMeasure>(*engine, device);
   }
   const author::AuthoredTask task = author::author_task(graphs, options, measure.get(), threads).take();
   for (std::size_t g = 0; o.explain && g < graphs.size(); ++g) {
@@ -82,6 +85,7 @@ void add_author(CLI::App& app, Outcome& outcome) {
   command->add_flag("--explain", o->explain,
                     "Say which regions were found, what they save and why a node was left out");
   command->add_flag("--no-measure", o->no_measure, "Decide by the cost model alone");
+  command->add_option("--device", o->device, "Where to measure: cpu or cuda")->capture_default_str();
   command->add_option("--threads", o->threads, "Threads while measuring; all cores unless given");
   command->add_flag("--single-wrapper", o->single_wrapper, "One wrapper for all passes, which looks at a route");
   command->add_flag("--all", o->all, "Keep regions that are not expected to gain");

@@ -34,7 +34,7 @@ Key key_of(const Record& r) { return {r.task, r.graph, r.candidate}; }
 // gain, the graph stays as it is.
 std::string author_task(const Task& task, const std::string& run, const BenchOptions& options, bool measure) {
   const std::string folder = run + "/author/" + task.name;
-  const auto some = author::author_in_process(task.graphs, folder, measure, options.threads);
+  const auto some = author::author_in_process(task.graphs, folder, measure, options.threads, options.evaluate.device);
   if (!some) fmt::print(stderr, "{}: {}\n", task.name, some.error().message);
   return some && *some ? "author=" + folder : "author=none";
 }
@@ -82,9 +82,9 @@ int bench(const Options& o, const std::string& config) {
   }
   if (options.candidates.empty()) fail({Code::usage, {}, "no candidate given", {"--candidates eager,none,FOLDER"}});
   const std::vector<Task> tasks = o.tasks.resolve();
-  const Conditions conditions = conditions_now(options);
   catch_interrupts();
   const auto workers = guard::template_start(job_load, job_serve).take();
+  const Conditions conditions = conditions_now(options, *workers);
   const auto journal = Journal::open(o.out).take();
   if (journal->cut_bytes() > 0)
     fmt::print(stderr, "{} bytes of an unfinished record were cut off\n", journal->cut_bytes());

@@ -39,8 +39,8 @@ void on_signal(int signal) {
 
 }  // namespace
 
-Conditions conditions_now(const BenchOptions& options) {
-  Conditions out = conditions_here(options);
+Conditions conditions_now(const BenchOptions& options, guard::Template& workers) {
+  Conditions out = conditions_here(options, workers);
   out.version = PASSNET_VERSION;
   if (!out.guard.empty()) fmt::print(stderr, "the sandbox lacks here: {}\n", out.guard);
   return out;
@@ -54,7 +54,7 @@ void catch_interrupts() {
 
 void EvaluationFlags::add_options(CLI::App& command) {
   EvaluateOptions& e = bench.evaluate;
-  command.add_option("--device", device, "cpu")->capture_default_str();
+  command.add_option("--device", device, "cpu or cuda")->capture_default_str();
   command.add_option("--threads", bench.threads, "Threads of torch and of kernels while timing; 0: all cores");
   command.add_option("--cores", cores, "Cores to which timing is pinned, as 0-3,6; default: not pinned");
   command.add_option("--jobs", bench.jobs, "Verifications at once; 0: one a core");
@@ -110,8 +110,6 @@ BenchOptions EvaluationFlags::resolve() const {
   EvaluateOptions& e = out.evaluate;
   e.match = match == "strict" ? MatchMode::strict : MatchMode::normal;
   e.device = device_from_name(device).take();
-  if (e.device != DeviceType::cpu)
-    fail({Code::usage, {}, "kernels run on the CPU only, for now", {"run with --device cpu"}});
   e.load.open_policy = policy == "open";
   if (!cores.empty()) out.cores = read_cores(cores);
   const int available = out.cores.empty() ? core_count() : static_cast<int>(out.cores.size());

@@ -14,8 +14,9 @@ struct EvaluationFlags {
   BenchOptions resolve() const;  // throws for what contradicts itself
 };
 
-// Of this machine and binary. What the sandbox lacks here is said on stderr.
-Conditions conditions_now(const BenchOptions& options);
+// Of this machine and binary. What the sandbox lacks here is said on stderr; a device that is missing or broken is
+// thrown.
+Conditions conditions_now(const BenchOptions& options, guard::Template& workers);
 
 // Stops on the first Ctrl-C or SIGTERM; the second one kills.
 std::atomic<bool>& interrupted();

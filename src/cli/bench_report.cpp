@@ -101,6 +101,7 @@ std::string record_text(const Record& r) {
   if (r.timed)
     line += fmt::format("  {}  {:.4g} ms against {:.4g} ms", speedup_text(r.speedup), r.compiled.e2e.median,
                         r.eager.e2e.median);
+  if (r.timed && r.gpu_speedup.value > 0) line += fmt::format("  on the GPU {:.2f}x", r.gpu_speedup.value);
   if (r.tightest_t && *r.tightest_t > -5) line += fmt::format("  right from t = {}", *r.tightest_t);
   if (!r.errors.empty()) line += "\n  " + error_line(r.errors[0]);
   return line;

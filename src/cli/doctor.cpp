@@ -4,13 +4,15 @@
 
 #include <thread>
 
+#include "base/cache.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cuda/driver.h"
+#include "cuda/nvrtc.h"
 #include "exec/engine.h"
 #include "guard/seal.h"
 #include "ops/table.h"
-#include "base/cache.h"
 #include "tile_cpu/compile.h"
 
 namespace passnet::cli {
@@ -30,6 +32,11 @@ struct Finding {
   bool good;
 };
 
+std::string gpu_text(const cuda::Device& d) {
+  return fmt::format("{}, compute capability {}.{}, {} GiB, driver for CUDA {}.{}", d.name, d.major, d.minor,
+                     d.memory_bytes >> 30, d.driver_version / 1000, d.driver_version % 1000 / 10);
+}
+
 int doctor(bool json) {
   std::vector<Finding> findings;
   utsname name{};
@@ -40,8 +47,9 @@ int doctor(bool json) {
   const auto engine = engine_load();
   if (engine) {
     findings.push_back({"libtorch", (*engine)->torch_version(), "graphs run (graph run)", true, true});
-    findings.push_back({"CUDA", (*engine)->has_cuda() ? "yes" : "no", "graphs run on a GPU (--device cuda)", false,
-                        (*engine)->has_cuda()});
+    const auto cuda = (*engine)->require(DeviceType::cuda);
+    findings.push_back({"CUDA", cuda ? "yes" : cuda.error().message, "graphs run on a GPU (--device cuda)", false,
+                        static_cast<bool>(cuda)});
   } else {
     findings.push_back({"libtorch", engine.error().message, "graphs run (graph run)", true, false});
   }
@@ -52,6 +60,13 @@ int doctor(bool json) {
   findings.push_back({"kernel compiler",
                       compiler ? fmt::format("{}: {}", compiler->path, compiler->version) : compiler.error().message,
                       "passes run (run, tile run)", false, static_cast<bool>(compiler)});
+  const auto gpu = cuda::device();
+  findings.push_back({"GPU", gpu ? gpu_text(**gpu) : gpu.error().message, "kernels run on it (--device cuda)", false,
+                      static_cast<bool>(gpu)});
+  const auto nvrtc = cuda::nvrtc();
+  findings.push_back({"NVRTC",
+                      nvrtc ? fmt::format("{}.{}, {}", nvrtc->major, nvrtc->minor, nvrtc->path) : nvrtc.error().message,
+                      "kernels are compiled for a GPU", false, static_cast<bool>(nvrtc)});
   const auto cache = cache_folder();
   findings.push_back({"kernel cache", cache ? *cache : cache.error().message, "kernels are compiled once", false,
                       static_cast<bool>(cache)});

@@ -35,7 +35,7 @@ int eval(const Options& o) {
   catch_interrupts();
   const auto workers = guard::template_start(job_load, job_serve).take();
   std::unique_ptr<Journal> journal;
-  std::vector<Job> jobs = bench_jobs(tasks, options, conditions_now(options));
+  std::vector<Job> jobs = bench_jobs(tasks, options, conditions_now(options, *workers));
   if (o.write) {
     journal = Journal::open(o.out).take();
     for (const Record& r : journal_read(o.out).take().records)

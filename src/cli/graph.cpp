@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "bench/device.h"
 #include "bench/statistics.h"
 #include "cli/command.h"
 #include "cli/graph_list.h"
@@ -120,11 +121,7 @@ int hash(const Options& o) {
 
 Engine& engine_for(const Options& o, DeviceType device) {
   Engine& engine = *engine_load().take();
-  if (device == DeviceType::cuda && !engine.has_cuda())
-    fail({Code::environment,
-          {},
-          "no CUDA device here",
-          {"run with --device cpu; 'passnet doctor' says what is missing"}});
+  device_ready(engine, device).take();
   engine.set_threads(o.threads > 0 ? o.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   return engine;
 }

@@ -17,7 +17,7 @@ namespace passnet::cli {
 namespace {
 
 struct Options {
-  std::string folder = "tests/exploits";
+  std::string folder = "tests/exploits", device = "cpu";
   std::vector<std::string> names;
   double timeout_s = 30;
   std::int64_t memory_mib = 2048;
@@ -104,6 +104,7 @@ int exploits(const Options& o) {
   BenchOptions options;
   options.evaluate.timing = {
       .warmup = 3, .trials = 20, .budget_s = 0.5, .noise_limit = 0.5, .repeats = 0, .order_seed = 0};
+  options.evaluate.device = device_from_name(o.device).take();
   options.threads = core_count();
   std::vector<Job> jobs;
   std::vector<const Row*> of_job;
@@ -123,6 +124,7 @@ int exploits(const Options& o) {
   if (jobs.empty()) fail({Code::usage, {}, "no candidate of that name", {"names are in " + o.folder + "/table.txt"}});
   catch_interrupts();
   const auto workers = guard::template_start(job_load, job_serve).take();
+  probe_device(options.evaluate.device, *workers);
   Tally tally;
   std::size_t strange = 0;
   {
@@ -170,11 +172,13 @@ int rules(bool json) {
     static constexpr std::string_view kLayers[] = {"landlock", "seccomp", "process"};
     const std::string_view layer = kLayers[static_cast<std::size_t>(r.layer)];
     if (json)
-      fmt::print("{}\n", nlohmann::ordered_json(
-                             {{"rule", r.name}, {"layer", layer}, {"stops", r.stops}, {"outcome", r.outcome}})
-                             .dump());
+      fmt::print("{}\n",
+                 nlohmann::ordered_json(
+                     {{"rule", r.name}, {"layer", layer}, {"stops", r.stops}, {"outcome", r.outcome}, {"cuda", r.cuda}})
+                     .dump());
     else
-      fmt::print("{:<17} {:<9} {}: {}\n", r.name, layer, r.stops, r.outcome);
+      fmt::print("{:<17} {:<9} {}: {}{}{}\n", r.name, layer, r.stops, r.outcome,
+                 r.cuda.empty() ? "" : "; on a GPU all the same: ", r.cuda);
   }
   const auto missing = guard::missing_features();
   for (const std::string& line : missing) fmt::print(stderr, "missing here: {}\n", line);
@@ -190,6 +194,7 @@ void add_guard(CLI::App& app, Outcome& outcome) {
   CLI::App* suite = group->add_subcommand("exploits", "Run every known trick, and say which are caught");
   suite->add_option("names", o->names, "Only candidates whose name holds one of these");
   suite->add_option("--suite", o->folder, "The suite's folder")->type_name("DIR")->capture_default_str();
+  suite->add_option("--device", o->device, "cpu or cuda")->capture_default_str();
   suite->add_option("--timeout", o->timeout_s, "Seconds for one candidate")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

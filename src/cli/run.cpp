@@ -5,6 +5,7 @@
 
 #include "base/process.h"
 #include "base/text.h"
+#include "bench/device.h"
 #include "bench/evaluate.h"
 #include "cli/command.h"
 #include "cli/graph_list.h"
@@ -92,12 +93,11 @@ int run(const Options& o) {
   options.draws = 0;  // the recorded inputs say what happens; more draws are the bench's
   options.match = o.match == "strict" ? MatchMode::strict : MatchMode::normal;
   options.device = device_from_name(o.device).take();
-  if (options.device != DeviceType::cpu)
-    fail({Code::usage, {}, "kernels run on the CPU only, for now", {"run with --device cpu"}});
   LoadOptions load = o.load;
   load.open_policy = o.policy == "open";
   const auto graphs = o.selection.resolve();
   Engine& engine = *engine_load().take();
+  device_ready(engine, options.device).take();
   engine.set_threads(o.threads > 0 ? o.threads : core_count());
   options.load = load;
   const Candidate candidate;
@@ -127,7 +127,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
   command->add_option("--match", o->match, "strict or normal")
       ->check(CLI::IsMember({"strict", "normal"}))
       ->capture_default_str();
-  command->add_option("--device", o->device, "cpu")->capture_default_str();
+  command->add_option("--device", o->device, "cpu or cuda")->capture_default_str();
   command->add_option("--threads", o->threads, "Threads of torch and of kernels; default: all cores");
   command->add_option("--seed", o->evaluate.seed, "Seed of the inputs")->capture_default_str();
   command->add_option("--at", o->evaluate.at, "The tolerance t at which an answer counts as correct, -10..5")

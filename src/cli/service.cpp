@@ -17,7 +17,7 @@ Service::Service(const ServiceOptions& o)
   workers = guard::template_start(job_load, job_serve).take();  // before there are threads
   std::signal(SIGPIPE, SIG_IGN);
   log = agent::EventLog::open(o.pool.folder).take();
-  judge = std::make_unique<agent::Judge>(*workers, options, conditions_now(options));
+  judge = std::make_unique<agent::Judge>(*workers, options, conditions_now(options, *workers));
   pool = std::make_unique<serve::Pool>(std::move(tasks), *judge, prompts, *log, o.pool,
                                        agent::events_read(o.pool.folder).take());
 }

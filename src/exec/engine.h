@@ -52,7 +52,11 @@ class Engine {
 
   virtual ~Engine() = default;
   virtual std::string torch_version() const = 0;
-  virtual bool has_cuda() const = 0;
+  // Whether programs can run there; the error says what is missing. Asked for CUDA it starts CUDA, and the process must
+  // not be forked after that.
+  virtual Result<std::monostate> require(DeviceType device) = 0;
+  // Waits for all that was given to a device, on every stream. An error is what went wrong there since the last time.
+  virtual Result<std::monostate> synchronise(DeviceType device) = 0;
   virtual int threads() const = 0;
   virtual void set_threads(int count) = 0;
   virtual void seed(std::uint64_t value) = 0;

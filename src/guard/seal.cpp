@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <set>
 
@@ -22,44 +23,47 @@ namespace passnet::guard {
 namespace {
 
 constexpr SealRule kRules[] = {
-    {SealLayer::landlock, "landlock-write", "writing, making, removing and moving files", "EACCES"},
-    {SealLayer::landlock, "landlock-read", "reading files that are not listed", "EACCES"},
-    {SealLayer::landlock, "landlock-execute", "starting programs", "EACCES"},
-    {SealLayer::landlock, "landlock-network", "TCP connections, both ways", "EACCES"},
-    {SealLayer::landlock, "landlock-signal", "signals and abstract sockets to processes outside", "EPERM"},
+    {SealLayer::landlock, "landlock-write", "writing, making, removing and moving files", "EACCES",
+     "reading, writing and controlling /dev/nvidia*"},
+    {SealLayer::landlock, "landlock-read", "reading files that are not listed", "EACCES",
+     "reading /sys and /proc/driver/nvidia"},
+    {SealLayer::landlock, "landlock-execute", "starting programs", "EACCES", ""},
+    {SealLayer::landlock, "landlock-network", "TCP connections, both ways", "EACCES", ""},
+    {SealLayer::landlock, "landlock-signal", "signals and abstract sockets to processes outside", "EPERM", ""},
     {SealLayer::seccomp, "open-write", "opening any file for writing",
-     "EACCES: libraries try logs and caches, and go on"},
+     "EACCES: libraries try logs and caches, and go on",
+     "opening what exists, which landlock-write leaves to devices of the GPU"},
     {SealLayer::seccomp, "file-change", "names, modes, owners, sizes and times of files; the current folder",
-     "EPERM: as above"},
+     "EPERM: as above", ""},
     {SealLayer::seccomp, "process", "processes; threads are started as before",
-     "EPERM: libraries may try a helper program; clone3 is not there, libc then takes clone"},
-    {SealLayer::seccomp, "exec", "other programs", "EPERM: as above"},
-    {SealLayer::seccomp, "signal", "signals to others", "EPERM: a wrong pid is no proof of an attack"},
-    {SealLayer::seccomp, "shared-memory", "memory that the limit does not count",
-     "EPERM: allocators have a way around"},
+     "EPERM: libraries may try a helper program; clone3 is not there, libc then takes clone", ""},
+    {SealLayer::seccomp, "exec", "other programs", "EPERM: as above", ""},
+    {SealLayer::seccomp, "signal", "signals to others", "EPERM: a wrong pid is no proof of an attack", ""},
+    {SealLayer::seccomp, "shared-memory", "memory that the limit does not count", "EPERM: allocators have a way around",
+     "shared mappings: how the driver reaches devices and pinned memory"},
     {SealLayer::seccomp, "prctl", "outliving the template, other filters",
-     "ENOSYS: libraries ask for what may not be there"},
-    {SealLayer::seccomp, "limits", "raising a limit", "EPERM: libraries try a larger stack"},
-    {SealLayer::seccomp, "session", "leaving the group that is killed", "EPERM"},
-    {SealLayer::seccomp, "identity", "other users, groups, capabilities, namespaces", "EPERM"},
-    {SealLayer::seccomp, "priority", "taking the machine from others", "EPERM: thread libraries try it"},
-    {SealLayer::seccomp, "network", "sockets of any kind; the channel stays", "EPERM: libraries look for daemons"},
+     "ENOSYS: libraries ask for what may not be there", ""},
+    {SealLayer::seccomp, "limits", "raising a limit", "EPERM: libraries try a larger stack", ""},
+    {SealLayer::seccomp, "session", "leaving the group that is killed", "EPERM", ""},
+    {SealLayer::seccomp, "identity", "other users, groups, capabilities, namespaces", "EPERM", ""},
+    {SealLayer::seccomp, "priority", "taking the machine from others", "EPERM: thread libraries try it", ""},
+    {SealLayer::seccomp, "network", "sockets of any kind; the channel stays", "EPERM: libraries look for daemons", ""},
     {SealLayer::seccomp, "ioctl", "devices, typing at the terminal, signals by fcntl",
-     "ENOSYS; asking whether it is a terminal works"},
+     "ENOSYS; asking whether it is a terminal works", "the requests of NVIDIA's drivers"},
     {SealLayer::seccomp, "spy", "other processes' memory and files, performance counters",
-     "killed: only an attack does it"},
+     "killed: only an attack does it", ""},
     {SealLayer::seccomp, "kernel", "bpf, io_uring, modules, keys, reboot",
-     "killed: io_uring would pass by all other rules"},
-    {SealLayer::seccomp, "mount", "mounts, files by handle", "killed"},
-    {SealLayer::seccomp, "clock", "setting the clock", "killed: timings hang on it"},
+     "killed: io_uring would pass by all other rules", ""},
+    {SealLayer::seccomp, "mount", "mounts, files by handle", "killed", ""},
+    {SealLayer::seccomp, "clock", "setting the clock", "killed: timings hang on it", ""},
     {SealLayer::seccomp, "other-calls", "every other system call, also of kernels to come",
-     "ENOSYS: what libraries expect of an older kernel"},
-    {SealLayer::process, "file-size", "writing to files that were open before", "EFBIG"},
-    {SealLayer::process, "open-files", "more than 256 open files", "EMFILE"},
-    {SealLayer::process, "capabilities", "what root may do and others may not", "as for anybody"},
+     "ENOSYS: what libraries expect of an older kernel", ""},
+    {SealLayer::process, "file-size", "writing to files that were open before", "EFBIG", ""},
+    {SealLayer::process, "open-files", "more than 256 open files", "EMFILE", "4096 files"},
+    {SealLayer::process, "capabilities", "what root may do and others may not", "as for anybody", ""},
 };
 
-constexpr rlim_t kOpenFiles = 256;
+constexpr rlim_t kOpenFiles = 256, kOpenFilesCuda = 4096;  // the driver keeps one a mapping
 
 void limit(decltype(RLIMIT_AS) what, rlim_t value) {
   rlimit r{};
@@ -104,9 +108,26 @@ std::set<pid_t> other_threads() {
   return out;
 }
 
+// Whether a thread blocks a signal for good: such a one would die of it later, when it no longer does.
+bool is_deaf(pid_t tid, int signal) {
+  const std::string path = fmt::format("/proc/self/task/{}/status", tid);
+  for (int i = 0; i < 5; ++i) {  // a thread that is just starting blocks all of them
+    std::FILE* file = std::fopen(path.c_str(), "re");
+    if (file == nullptr) return false;
+    char line[256];
+    unsigned long long blocked = 0;
+    while (std::fgets(line, sizeof line, file) != nullptr)
+      if (std::sscanf(line, "SigBlk: %llx", &blocked) == 1) break;  // NOLINT(cert-err34-c): the kernel's number
+    std::fclose(file);
+    if ((blocked >> (signal - 1) & 1) == 0) return false;
+    ::usleep(1000);
+  }
+  return true;
+}
+
 // Landlock and capabilities belong to threads, and torch's may run already: each is made to seal itself. False: one
-// did not answer.
-bool seal_threads(ThreadSeal& s) {
+// did not answer. Threads that take no signals, as those of CUDA's driver, are counted and left out.
+bool seal_threads(ThreadSeal& s, int& deaf) {
   s.apply();
   std::set<pid_t> asked;
   thread_seal = &s;
@@ -122,6 +143,10 @@ bool seal_threads(ThreadSeal& s) {
     for (const pid_t tid : other_threads()) {
       if (!asked.insert(tid).second) continue;
       more = true;
+      if (is_deaf(tid, signal)) {
+        ++deaf;
+        continue;
+      }
       const int want = s.done + 1;
       if (::syscall(SYS_tgkill, ::getpid(), tid, signal) != 0) continue;  // it has ended
       for (int i = 0; s.done < want && i < 5000; ++i) ::usleep(i < 100 ? 20 : 1000);
@@ -152,13 +177,18 @@ std::vector<std::string> seal(const SealOptions& options) {
     std::signal(SIGXFSZ, SIG_IGN);  // a warning of libtorch to stderr must not end us where that is a file
     limit(RLIMIT_FSIZE, 0);
   }
-  if (on("open-files")) limit(RLIMIT_NOFILE, kOpenFiles);
+  if (on("open-files")) limit(RLIMIT_NOFILE, options.cuda ? kOpenFilesCuda : kOpenFiles);
   ThreadSeal threads;
   threads.ruleset = landlock_ruleset(options, on);
   threads.drop_capabilities = on("capabilities");
-  if (!seal_threads(threads)) missing.emplace_back("landlock: a thread could not be sealed");
+  int deaf = 0;
+  if (!seal_threads(threads, deaf)) missing.emplace_back("landlock: a thread could not be sealed");
+  if (deaf > 0) missing.push_back(fmt::format("landlock: {} of the driver's threads cannot be sealed", deaf));
+  if (options.cuda && threads.ruleset < 0)
+    missing.emplace_back(
+        "seccomp: files can be opened for writing, which the GPU's driver needs and Landlock confines");
   if (threads.ruleset >= 0) ::close(threads.ruleset);
-  if (auto error = seccomp_seal(on)) missing.push_back(std::move(*error));
+  if (auto error = seccomp_seal(options, on)) missing.push_back(std::move(*error));
   return missing;
 }
 

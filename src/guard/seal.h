@@ -14,6 +14,7 @@ namespace passnet::guard {
 
 struct SealOptions {
   std::vector<std::string> readable;  // files and folders that may still be read, beside system libraries
+  bool cuda = false;                  // leaves NVIDIA's driver what it needs: SealRule::cuda
   std::vector<std::string> without;   // names of rules to leave out: for tests, which show that each is needed
 };
 // Call it once all that needs files and programs is done. What the kernel of this machine cannot forbid is named, one
@@ -28,6 +29,7 @@ struct SealRule {
   std::string_view name;
   std::string_view stops;    // what is not possible any more
   std::string_view outcome;  // what the one who tries sees, and why so
+  std::string_view cuda;     // what a worker on a GPU may do all the same
 };
 std::span<const SealRule> seal_rules();
 

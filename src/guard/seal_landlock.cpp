@@ -1,6 +1,7 @@
 // Files, and what else Landlock knows, by its versions. The numbers are the kernel's, since distributions' headers are
 // older than kernels.
 #include <fcntl.h>
+#include <glob.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -49,15 +50,28 @@ constexpr const char* kSystemReadable[] = {
     "/sys/kernel/mm/transparent_hugepage",
 };
 
-void allow_read(int ruleset, const char* path, std::uint64_t handled) {
+// The same of NVIDIA's driver and its libraries.
+constexpr const char* kCudaReadable[] = {"/sys", "/proc/driver/nvidia", "/proc/devices", "/proc/version"};
+
+void allow(int ruleset, const char* path, std::uint64_t handled, std::uint64_t rights = kReadFile) {
   const int fd = ::open(path, O_PATH | O_CLOEXEC);
   if (fd < 0) return;  // what is not there needs no leave
   struct stat info {};
   ::fstat(fd, &info);
-  const std::uint64_t wanted = S_ISDIR(info.st_mode) ? kReadFile | kReadDir : kReadFile;
+  const std::uint64_t wanted = S_ISDIR(info.st_mode) ? rights | kReadDir : rights;
   const PathBeneathAttr attr{wanted & handled, fd};
   if (attr.allowed != 0) ::syscall(kAddRule, ruleset, kPathBeneath, &attr, 0U);
   ::close(fd);
+}
+
+// Every device of NVIDIA's, also those of other GPUs: the driver opens what it wants.
+void allow_gpus(int ruleset, std::uint64_t handled) {
+  for (const char* path : kCudaReadable) allow(ruleset, path, handled);
+  glob_t found{};
+  if (::glob("/dev/nvidia*", 0, nullptr, &found) == 0)
+    for (std::size_t i = 0; i < found.gl_pathc; ++i)
+      allow(ruleset, found.gl_pathv[i], handled, kReadFile | kWriteFile | kIoctlDev);
+  ::globfree(&found);
 }
 
 struct Feature {
@@ -96,8 +110,9 @@ int landlock_ruleset(const SealOptions& options, const RuleOn& on) {
   if (attr.files == 0 && attr.net == 0 && attr.scoped == 0) return -1;
   const int ruleset = static_cast<int>(::syscall(kCreateRuleset, &attr, size, 0U));
   if (ruleset < 0) return -1;
-  for (const char* path : kSystemReadable) allow_read(ruleset, path, attr.files);
-  for (const std::string& path : options.readable) allow_read(ruleset, path.c_str(), attr.files);
+  for (const char* path : kSystemReadable) allow(ruleset, path, attr.files);
+  for (const std::string& path : options.readable) allow(ruleset, path.c_str(), attr.files);
+  if (options.cuda) allow_gpus(ruleset, attr.files);
   return ruleset;
 }
 

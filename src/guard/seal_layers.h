@@ -18,7 +18,7 @@ int landlock_ruleset(const SealOptions& options, const RuleOn& on);
 int landlock_restrict(int ruleset);
 std::vector<std::string> landlock_missing();
 
-std::optional<std::string> seccomp_seal(const RuleOn& on);  // all threads
+std::optional<std::string> seccomp_seal(const SealOptions& options, const RuleOn& on);  // all threads
 std::vector<std::string> seccomp_missing();
 
 }  // namespace passnet::guard

@@ -15,6 +15,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "guard/seal_layers.h"
 
@@ -55,7 +56,8 @@ Compare masked(unsigned argument, scmp_datum_t mask, scmp_datum_t value) {
 
 class Filter {
  public:
-  Filter(const RuleOn& on) : on_(on), context_(::seccomp_init(on("other-calls") ? SCMP_ACT_ERRNO(ENOSYS) : kAllow)) {
+  Filter(const RuleOn& on, bool cuda)
+      : cuda_(cuda), on_(on), context_(::seccomp_init(on("other-calls") ? SCMP_ACT_ERRNO(ENOSYS) : kAllow)) {
     if (context_ != nullptr) ::seccomp_attr_set(context_, SCMP_FLTATR_CTL_TSYNC, 1);
     if (!on("other-calls")) default_allows_ = true;
   }
@@ -77,6 +79,7 @@ class Filter {
     for (const char* call : names) row(on_(name) ? action : kAllow, call);
   }
   bool on(std::string_view rule) const { return on_(rule); }
+  bool cuda() const { return cuda_; }
 
   std::optional<std::string> load() {
     if (context_ == nullptr) return "seccomp: out of memory";
@@ -90,6 +93,7 @@ class Filter {
                                  kKill = SCMP_ACT_KILL_PROCESS;
 
  private:
+  const bool cuda_;
   const RuleOn& on_;
   scmp_filter_ctx context_;
   bool default_allows_ = false;
@@ -98,16 +102,19 @@ class Filter {
 
 constexpr std::uint32_t kAllow = Filter::kAllow, kRefuse = Filter::kRefuse, kKill = Filter::kKill;
 
-// Opening is for reading only; which files is Landlock's to say.
+// Opening is for reading only; which files is Landlock's to say. CUDA's driver opens its devices to write to them,
+// again and again.
 void open_rule(Filter& f) {
+  constexpr scmp_datum_t kMaking[] = {O_CREAT, O_TRUNC, O_TMPFILE & ~O_DIRECTORY};
   constexpr scmp_datum_t kWriting[] = {O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_TMPFILE & ~O_DIRECTORY};
+  const std::span<const scmp_datum_t> refused = f.cuda() ? std::span(kMaking) : std::span<const scmp_datum_t>(kWriting);
   for (const auto& [name, argument] : {std::pair{"open", 1U}, std::pair{"openat", 2U}}) {
     if (!f.on("open-write")) {
       f.row(kAllow, name);
       continue;
     }
     scmp_datum_t all = 0;
-    for (const scmp_datum_t flag : kWriting) {
+    for (const scmp_datum_t flag : refused) {
       all |= flag;
       f.row(SCMP_ACT_ERRNO(EACCES), name, {masked(argument, flag, flag)});
     }
@@ -143,9 +150,9 @@ void signal_rule(Filter& f) {
   f.rule("signal", kRefuse, {"tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal"});
 }
 
-// Memory that RLIMIT_DATA does not count.
+// Memory that RLIMIT_DATA does not count. On a GPU it is how the driver reaches devices and pinned memory.
 void memory_rule(Filter& f) {
-  if (f.on("shared-memory")) {
+  if (f.on("shared-memory") && !f.cuda()) {
     f.row(kAllow, "mmap", {masked(2, PROT_WRITE, 0)});
     f.row(kAllow, "mmap", {masked(3, MAP_TYPE, MAP_PRIVATE), masked(2, PROT_WRITE, PROT_WRITE)});
     f.row(kRefuse, "mmap", {masked(3, MAP_SHARED, MAP_SHARED), masked(2, PROT_WRITE, PROT_WRITE)});
@@ -196,6 +203,11 @@ void device_rule(Filter& f) {
   if (!f.on("ioctl")) return;
   for (const scmp_datum_t request : {scmp_datum_t{TCGETS}, scmp_datum_t{TIOCGWINSZ}, scmp_datum_t{FIONREAD}})
     f.row(kAllow, "ioctl", {masked(1, 0xffffffff, request)});  // is it a terminal?
+  if (f.cuda()) {
+    f.row(kAllow, "ioctl", {masked(1, 0xff00, 'F' << 8)});        // nvidiactl, nvidia0, ...
+    f.row(kAllow, "ioctl", {masked(1, 0xffffff00, 0)});           // nvidia-uvm counts its requests from 1,
+    f.row(kAllow, "ioctl", {masked(1, 0xffffff00, 0x30000000)});  // but for the first two
+  }
   for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD, F_DUPFD_CLOEXEC})
     f.row(kAllow, "fcntl", {equals(1, static_cast<scmp_datum_t>(command))});
 }
@@ -225,8 +237,8 @@ void attack_rules(Filter& f) {
 
 }  // namespace
 
-std::optional<std::string> seccomp_seal(const RuleOn& on) {
-  Filter f(on);
+std::optional<std::string> seccomp_seal(const SealOptions& options, const RuleOn& on) {
+  Filter f(on, options.cuda);
   for (const char* name : kAllowed) f.row(kAllow, name);
   open_rule(f);
   file_rule(f);

@@ -67,9 +67,9 @@ TEST(Audit, ExpandedOutput) {
 
 TEST(Audit, Speed) {
   const RunValue megabyte = value(tensor(0, {512, 512}, {512, 1}));
-  EXPECT_FALSE(audit_speed(megabyte, 0.01, 1));
-  EXPECT_TRUE(audit_speed(megabyte, 0.001, 1));
-  EXPECT_FALSE(audit_speed(megabyte, 0.001, 4));
+  EXPECT_FALSE(audit_speed(megabyte, 0.01, peak_bytes(DeviceType::cpu, 1)));
+  EXPECT_TRUE(audit_speed(megabyte, 0.001, peak_bytes(DeviceType::cpu, 1)));
+  EXPECT_FALSE(audit_speed(megabyte, 0.001, peak_bytes(DeviceType::cpu, 4)));
 }
 
 }  // namespace

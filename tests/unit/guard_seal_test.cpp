@@ -130,13 +130,14 @@ const Attack kAttacks[] = {
     {"capabilities", "", [] { return opens(scratch() + "/foreign", O_RDONLY); }},
 };
 
-// A request is "rule off off ...".
+// A request is "rule off off ..."; `cuda` among the rules that are off is a worker's on a GPU.
 void attack(Channel& c) {
   const std::string request = c.receive(10).take();
   SealOptions options;
   options.readable = {scratch()};
   const auto words = text_split(request, ' ');
   for (std::size_t i = 1; i < words.size(); ++i) options.without.emplace_back(words[i]);
+  options.cuda = std::erase(options.without, "cuda") > 0;
   file_open_before = ::open((scratch() + "/there").c_str(), O_WRONLY | O_APPEND);
   seal(options);
   for (const Attack& a : kAttacks)
@@ -195,10 +196,44 @@ INSTANTIATE_TEST_SUITE_P(Seal, SealRuleTest, ::testing::ValuesIn(kAttacks), [](c
   return name;
 });
 
+// What NVIDIA's driver needs is all that a worker on a GPU has more.
+TEST(Seal, OnAGpu) {
+  const auto t = template_start({}, attack).take();
+  for (const Attack& a : kAttacks) {
+    if (missing(a.rule)) continue;
+    const std::string_view rule = a.rule;
+    const bool open = rule == "shared-memory" || rule == "open-files";
+    const std::string got = outcome(*t, std::string(a.rule) + " cuda");
+    EXPECT_EQ(got == "done", open) << a.rule << ": " << got;
+  }
+}
+
+// The driver's threads block all signals; they are counted, and nobody waits for them.
+TEST(Seal, ThreadsThatTakeNoSignals) {
+  const auto t = template_start({}, [](Channel& c) {
+                   std::atomic<bool> deaf = false;
+                   std::thread thread([&] {
+                     sigset_t all;
+                     sigfillset(&all);
+                     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+                     deaf = true;
+                     ::pause();
+                   });
+                   thread.detach();
+                   while (!deaf) ::usleep(100);
+                   SealOptions options;
+                   options.cuda = true;
+                   c.send(text_join(seal(options), "; "));
+                 }).take();
+  auto w = t->fork({}).take();
+  const std::string lines = w->channel().receive(3).take();
+  EXPECT_NE(lines.find("1 of the driver's threads cannot be sealed"), std::string::npos) << lines;
+}
+
 // What a worker still has to be able to do.
 TEST(Seal, ComputingGoesOn) {
   const auto t = template_start({}, [](Channel& c) {
-                   const auto lines = seal({{PASSNET_TEST_FOLDER}, {}});
+                   const auto lines = seal({{PASSNET_TEST_FOLDER}, false, {}});
                    c.send(std::to_string(lines.size()));
                    std::vector<std::string> words;
                    const std::string text(std::size_t{64} << 20, 'x');

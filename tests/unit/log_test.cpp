@@ -30,6 +30,24 @@ TEST(Log, WrittenAndReadIsTheRecordsRow) {
 }
 
 // A run of several tasks and the log written from it have one score.
+TEST(Log, OfAGpuHasBothClocks) {
+  Record r;
+  r.status = Status::correct;
+  r.graph = "g";
+  r.timed = true;
+  r.eager.e2e_ms = r.eager.gpu_ms = {1, 2, 3};
+  r.eager.e2e = r.eager.gpu = summarise(r.eager.gpu_ms);
+  r.compiled = r.eager;
+  r.speedup = {2, 2, 2};
+  r.gpu_speedup = {2.5, 2, 3};
+  const std::string text = log_text(r);
+  const std::string times = R"({"median": 2, "iqr": 1, "mean": 2, "std": 0.816497, "min": 1, "max": 3})";
+  EXPECT_NE(text.find("[Performance][eager]: {\"e2e\": " + times + ", \"gpu\": " + times + "}\n"), std::string::npos);
+  EXPECT_NE(text.find("[Speedup][e2e]: 2.0\n"), std::string::npos);
+  EXPECT_NE(text.find("[Speedup][gpu]: 2.5\n"), std::string::npos);
+  EXPECT_EQ(log_read(text).at(0).row.speedup, 2.0);  // scores go by the host's clock
+}
+
 TEST(Log, OfARunHasTheRunsScore) {
   EXPECT_TRUE(rc::check("log of a run", [] {
     const std::string path = testing::TempDir() + "/passnet_log_test.log";

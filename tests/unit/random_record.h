@@ -71,7 +71,11 @@ inline Times random_times(bool gpu) {
   for (int i = 0; i < n; ++i) t.e2e_ms.push_back(random_number());
   t.e2e.count = t.e2e_ms.size();
   t.e2e.median = random_number();
-  if (gpu) t.gpu_ms.push_back(random_number());
+  if (!gpu) return t;
+  t.gpu_ms.push_back(random_number());
+  t.gpu.median = random_number();
+  t.warm_e2e.count = t.warm_gpu.count = static_cast<std::size_t>(*rc::gen::inRange(0, 3));
+  if (t.warm_e2e.count > 0) t.warm_e2e.median = random_number();
   return t;
 }
 
@@ -96,6 +100,8 @@ inline Record random_record() {
     r.compiled = random_times(gpu);
     r.speedup = {*rc::gen::inRange(0, 8) == 0 ? random_number() : random_speedup(), random_number(), random_number()};
     if (gpu) r.gpu_speedup = {random_speedup(), 1, 2};
+    if (gpu) r.gpu = GpuRecord{{1980, 3201, -1}, {-1, -1, *rc::gen::inRange(20, 90)}, {}};
+    if (gpu && *rc::gen::arbitrary<bool>()) r.gpu->foreign_processes = *rc::gen::inRange(0, 3);
   }
   r.conditions.hardware = random_text();
   r.conditions.torch_version = random_text();

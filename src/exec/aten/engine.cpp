@@ -2,6 +2,7 @@
 #include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/Parallel.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
@@ -90,7 +91,18 @@ class AtenEngine final : public Engine {
   std::string torch_version() const override {
     return fmt::format("{}.{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH);
   }
-  bool has_cuda() const override { return at::globalContext().hasCUDA(); }
+  Result<std::monostate> require(DeviceType device) override {
+    if (device != DeviceType::cuda || at::globalContext().hasCUDA()) return std::monostate{};
+    const bool built = at::globalContext().hasCUDART();
+    return Error{Code::environment,
+                 {},
+                 fmt::format("no CUDA here: {}", built ? "torch finds no GPU" : "this torch is built without it"),
+                 {"run with --device cpu; 'passnet doctor' says what is missing"}};
+  }
+  Result<std::monostate> synchronise(DeviceType device) override {
+    if (device != DeviceType::cuda) return std::monostate{};
+    return guarded_aten([] { return at::detail::getCUDAHooks().deviceSynchronize(0), std::monostate{}; });
+  }
   int threads() const override { return at::get_num_threads(); }
   void set_threads(int count) override { at::set_num_threads(count); }
   // at::manual_seed would start CUDA on a machine that has it, for 0.2 s, and no process could be forked after it.

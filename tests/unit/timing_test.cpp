@@ -1,0 +1,57 @@
+// The timing protocol over sides that only pretend.
+#include <gtest/gtest.h>
+
+#include "bench/timing.h"
+
+namespace passnet {
+namespace {
+
+// A side on a GPU: half the time is the device's, a warm call takes half as long.
+class Pretended final : public Side {
+ public:
+  Pretended(double ms, bool gpu) : ms_(ms), gpu_(gpu) {}
+  void before(int trial) override { trial_ = trial; }
+  double call_ms() override {
+    (trial_ >= 0 ? numbered : others) += 1;
+    return now();
+  }
+  std::optional<double> gpu_ms() const override { return gpu_ ? std::optional(now() / 2) : std::nullopt; }
+  bool set_cold(bool cold) override {
+    cold_ = cold;
+    return gpu_;
+  }
+  int numbered = 0, others = 0;
+
+ private:
+  double now() const { return cold_ ? ms_ : ms_ / 2; }
+  double ms_;
+  bool gpu_, cold_ = true;
+  int trial_ = 0;
+};
+
+TEST(Timing, OnAGpu) {
+  Pretended eager(0.3, true), compiled(0.1, true);
+  const Timing t = time_sides(eager, compiled, {});
+  EXPECT_EQ(t.eager.e2e.median, 0.3);
+  EXPECT_EQ(t.eager.gpu.median, 0.15);
+  EXPECT_EQ(t.compiled.gpu_ms.size(), 100U);
+  EXPECT_DOUBLE_EQ(t.speedup.value, 3);
+  EXPECT_DOUBLE_EQ(t.gpu_speedup.value, 3);
+  EXPECT_EQ(t.compiled.warm_e2e.count, static_cast<std::size_t>(kWarmTrials));
+  EXPECT_EQ(t.compiled.warm_e2e.median, 0.05);
+  EXPECT_EQ(t.compiled.warm_gpu.median, 0.025);
+  EXPECT_EQ(compiled.numbered, 100);  // warm trials are not compared
+  EXPECT_EQ(compiled.others, 25 + kWarmTrials);
+}
+
+TEST(Timing, OnTheCpu) {
+  Pretended eager(0.3, false), compiled(0.1, false);
+  const Timing t = time_sides(eager, compiled, {});
+  EXPECT_TRUE(t.eager.gpu_ms.empty());
+  EXPECT_EQ(t.gpu_speedup.value, 0);
+  EXPECT_EQ(t.eager.warm_e2e.count, 0U);
+  EXPECT_EQ(compiled.others, 25);
+}
+
+}  // namespace
+}  // namespace passnet
