@@ -4,7 +4,8 @@ The bench (src/bench/peer.cpp) starts it, writes one JSON request a line and rea
   {"op": "load", "model": text, "kind": "eager" | "inductor", "mode": ..., "device": ...}
   {"op": "run", "inputs": [tensor, ...], "folder": where outputs go}   -> {"value": ..., "inputs": [tensor, ...]}
   {"op": "hold", "inputs": [...], "changing": [...]}                   the inputs of the calls that are timed
-  {"op": "trials", "count": n, "cold": whether a GPU's cache is emptied before each}   -> {"ms": [...], "gpu_ms": [...]}
+  {"op": "trials", "count": n, "cold": whether a GPU's cache is emptied before each, "events": whether its clock is read}
+                                                                                            -> {"ms": [...], "gpu_ms": [...]}
   {"op": "threads", "count": n}
 A tensor is {"file", "shape", "dtype"}: its elements in row-major order. An answer with "error" says what went wrong.
 """
@@ -102,17 +103,20 @@ class Peer:
                 self.inputs[i].copy_(self.originals[i])
             torch.manual_seed(SEED)
             if cuda:
-                begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+                events = [torch.cuda.Event(enable_timing=True) for _ in range(2)] if request["events"] else []
                 if request["cold"]:
                     self.flush()
                 torch.cuda.synchronize()
-                begin.record()
+                if events:
+                    events[0].record()
                 start = time.perf_counter()
                 result = self.call(self.inputs)
-                end.record()
+                if events:
+                    events[1].record()
                 torch.cuda.synchronize()
                 ms.append((time.perf_counter() - start) * 1e3)
-                gpu_ms.append(begin.elapsed_time(end))
+                if events:
+                    gpu_ms.append(events[0].elapsed_time(events[1]))
             else:
                 start = time.perf_counter()
                 result = self.call(self.inputs)

@@ -159,7 +159,8 @@ class PeerSide final : public Side {
   int block() const override { return 20; }
   void begin_block(int count) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until the other side's idle threads sleep
-    const json answer = python_.ask({{"op", "trials"}, {"count", count}, {"cold", cold_}}).take();
+    const json answer =
+        python_.ask({{"op", "trials"}, {"count", count}, {"cold", !series_.warm}, {"events", series_.events}}).take();
     ms_ = answer.at("ms").get<std::vector<double>>();
     gpu_ms_ = answer.at("gpu_ms").get<std::vector<double>>();
     next_ = 0;
@@ -168,8 +169,8 @@ class PeerSide final : public Side {
   std::optional<double> gpu_ms() const override {
     return next_ > 0 && next_ <= gpu_ms_.size() ? std::optional(gpu_ms_[next_ - 1]) : std::nullopt;
   }
-  bool set_cold(bool cold) override {
-    cold_ = cold;
+  bool set_series(Series series) override {
+    series_ = series;
     return device_ == DeviceType::cuda;
   }
 
@@ -178,7 +179,7 @@ class PeerSide final : public Side {
   DeviceType device_;
   std::vector<double> ms_, gpu_ms_;
   std::size_t next_ = 0;
-  bool cold_ = true;
+  Series series_;
 };
 
 class PeerSubject final : public Subject {

@@ -58,22 +58,23 @@ class CudaSide final : public LocalSide {
       clock_.settle();
   }
   double call_ms() override {
-    clock_.start();
+    clock_.start(events_);
     auto result = run();
     elapsed_ = clock_.stop();
     keep(result.take());
     return elapsed_.e2e_ms;
   }
-  std::optional<double> gpu_ms() const override { return elapsed_.gpu_ms; }
-  bool set_cold(bool cold) override {
-    cold_ = cold;
+  std::optional<double> gpu_ms() const override { return events_ ? std::optional(elapsed_.gpu_ms) : std::nullopt; }
+  bool set_series(Series series) override {
+    cold_ = !series.warm;
+    events_ = series.events;
     return true;
   }
 
  private:
   cuda::DeviceClock clock_;
   cuda::Elapsed elapsed_;
-  bool cold_ = true;
+  bool cold_ = true, events_ = false;
 };
 
 class LocalSubject final : public Subject {

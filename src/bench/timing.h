@@ -15,8 +15,12 @@ class Side {
   virtual void before(int /*trial*/) {}                                  // inputs are put back
   virtual double call_ms() = 0;                                          // by the host's clock, all work done
   virtual std::optional<double> gpu_ms() const { return std::nullopt; }  // of that call, by the device's clock
-  // Whether the device's cache is emptied before every call, as it is unless told otherwise. False: there is no choice.
-  virtual bool set_cold(bool /*cold*/) { return false; }
+  // How the calls that follow are made; at first as a Series is made. False: there is no choice.
+  struct Series {
+    bool warm = false;    // a device's cache is not emptied before every call
+    bool events = false;  // its clock is read too, which costs the host time
+  };
+  virtual bool set_series(Series /*series*/) { return false; }
   virtual void look(int /*trial*/) {}  // at what the call gave
   virtual void drop() {}               // which then goes
   // How many trials follow one another before the other side's turn: more than one where the sides are processes whose
@@ -33,7 +37,7 @@ struct TimingOptions {
   std::uint64_t order_seed = 0;  // which side goes first in each turn
 };
 inline constexpr int kFewestTrials = 10;
-inline constexpr int kWarmTrials = 20;  // where the others are cold
+inline constexpr int kOtherTrials = 20;  // of a series beside the one that counts: by events, with a warm cache
 
 // The timings of one side.
 struct Times {

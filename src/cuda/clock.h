@@ -9,7 +9,7 @@ namespace passnet::cuda {
 
 struct Elapsed {
   double e2e_ms = 0;  // the host's clock, from the call to the end of all work of all streams
-  double gpu_ms = 0;  // events before and after it on the stream that torch uses
+  double gpu_ms = 0;  // events before and after it on the stream that torch uses; 0 without them
 };
 
 // A trial is flush or settle, start, the call, stop. All of them throw what the driver says.
@@ -25,7 +25,8 @@ class DeviceClock {
   void flush();
   // Waits for all streams.
   void settle();
-  void start();
+  // Events cost microseconds of the host's time, so a trial measures one of the two.
+  void start(bool events);
   Elapsed stop();
 
  private:
@@ -33,6 +34,7 @@ class DeviceClock {
   std::size_t words_ = 0;  // of the buffer that is written
   Address buffer_ = 0;
   EventHandle begin_ = nullptr, end_ = nullptr;
+  bool events_ = false;  // of this trial
   unsigned flushes_ = 0;
   std::chrono::steady_clock::time_point started_;
 };

@@ -11,6 +11,7 @@ class CudaBackend final : public KernelBackend {
  public:
   explicit CudaBackend(std::string dump_folder = {}) : dump_folder_(std::move(dump_folder)) {}
   Result<std::unique_ptr<PreparedPlan>> prepare(const LaunchPlan& plan, void* const* addresses) override;
+  DeviceType device() const override { return DeviceType::cuda; }
   const std::vector<std::shared_ptr<KernelReport>>& reports() const override { return reports_; }
   bool failed() const override { return failed_; }
 

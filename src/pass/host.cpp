@@ -137,9 +137,10 @@ auto guarded_host(F&& body) -> Result<std::invoke_result_t<F>> {
 }  // namespace
 
 Result<LaunchPlan> record_plan(const PassModule& module, const py::Stmt& wrapper, std::vector<HostArgument> arguments,
-                               HostLimits limits) {
+                               DeviceType device, HostLimits limits) {
   return guarded_host([&] {
     HostMachine machine(module, limits);
+    machine.set_device(device);
     HostArgs args;
     for (std::size_t i = 0; i < arguments.size(); ++i)
       args.push_back(arguments[i].tensor ? HostValue::tensor(machine.add_input(std::move(*arguments[i].tensor), i))

@@ -20,9 +20,10 @@ struct HostLimits {
   std::int64_t elements = std::int64_t{1} << 40;  // of one allocation
 };
 
-// Runs the wrapper and records what it does. Errors have the candidate's line.
+// Runs the wrapper and records what it does, on the device of its tensors, or `device` where it is given none. Errors
+// have the candidate's line.
 Result<LaunchPlan> record_plan(const PassModule& module, const py::Stmt& wrapper, std::vector<HostArgument> arguments,
-                               HostLimits limits = {});
+                               DeviceType device = DeviceType::cpu, HostLimits limits = {});
 
 // Calls a function of a pass file that touches no tensor, with opaque arguments (replacement_args, replacement_func).
 Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function, std::size_t arguments,

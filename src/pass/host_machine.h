@@ -41,6 +41,7 @@ class HostMachine {
   HostValue module_constant(const PassModule& owner, const py::Expr& value, std::string_view name, py::Place place);
   BufferId add_input(TensorDesc desc, std::size_t index);
   LaunchPlan take_plan() { return std::move(plan_); }
+  void set_device(DeviceType device) { device_ = device; }
   // A result's buffers and scalars.
   PlanOutput output_of(const HostValue& value, py::Place place) const;
 
@@ -197,6 +198,9 @@ class HostMachine {
 
   const PassModule& root_;
   HostLimits limits_;
+  // Of new tensors: that of the first one given, else of the run.
+  DeviceType device() const { return plan_.buffers.empty() ? device_ : plan_.buffers[0].desc.device; }
+  DeviceType device_ = DeviceType::cpu;
   LaunchPlan plan_;
   std::int64_t steps_ = 0;
   int depth_ = 0;                                             // of calls

@@ -343,7 +343,7 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
   if (name == "device") {
     HostValue v;
     v.kind = Kind::device;
-    v.device = plan_.buffers.empty() ? DeviceType::cpu : plan_.buffers[0].desc.device;  // a device literal is the run's
+    v.device = device();  // a device literal is the run's
     return v;
   }
   if (name == "finfo" || name == "iinfo") {

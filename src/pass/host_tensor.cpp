@@ -164,7 +164,7 @@ HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs
     return std::nullopt;
   };
   TensorDesc d;
-  if (!plan_.buffers.empty()) d.device = plan_.buffers[0].desc.device;
+  d.device = device();
   const auto dtype = take("dtype");
   const auto device = take("device");
   const auto format = take("memory_format");

@@ -40,6 +40,7 @@ class KernelBackend {
   // The addresses of the plan's inputs are set. The plan outlives what is prepared.
   virtual Result<std::unique_ptr<PreparedPlan>> prepare(const LaunchPlan& plan, void* const* addresses) = 0;
 
+  virtual DeviceType device() const { return DeviceType::cpu; }
   // The kernels that run, in the order of the launches; a variant is known when its launch has run once.
   virtual const std::vector<std::shared_ptr<KernelReport>>& reports() const;
   // Whether something could not be built.

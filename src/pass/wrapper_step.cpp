@@ -169,7 +169,7 @@ std::unique_ptr<WrapperStep::Recorded> WrapperStep::record(std::span<const RunVa
       a.scalar = to_host(v);
     host.push_back(std::move(a));
   }
-  out->plan = record_plan(*pass_.wrapper_module, *pass_.wrapper, std::move(host)).take();
+  out->plan = record_plan(*pass_.wrapper_module, *pass_.wrapper, std::move(host), backend_.device()).take();
   plan_memory(*out);
   return out;
 }

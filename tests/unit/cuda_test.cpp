@@ -71,7 +71,7 @@ TEST(DeviceClock, ColdTrial) {
     EXPECT_EQ(calls, (Calls{"synchronise", "reset", "memset", "synchronise"}));
     EXPECT_EQ(flushed_words, (100U << 20) / 4);
     calls.clear();
-    clock.start();
+    clock.start(true);
     calls.emplace_back("call");
     const Elapsed elapsed = clock.stop();
     EXPECT_EQ(calls, (Calls{"record", "call", "record", "synchronise", "elapsed"}));
@@ -100,7 +100,7 @@ TEST(DeviceClock, ACacheThatCannotPersist) {
 TEST(DeviceClock, AFaultIsTheCalls) {
   const Device d = fake();
   DeviceClock clock(d);
-  clock.start();
+  clock.start(true);
   synchronise_gives = kFault;
   try {
     clock.stop();

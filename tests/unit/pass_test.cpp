@@ -42,7 +42,7 @@ HostArgument tensor(std::vector<std::int64_t> sizes) {
 }
 
 Result<LaunchPlan> record(const PassFolder& folder, std::vector<HostArgument> arguments, HostLimits limits = {}) {
-  return record_plan(*folder.passes[0].wrapper_module, *folder.passes[0].wrapper, std::move(arguments), limits);
+  return record_plan(*folder.passes[0].wrapper_module, *folder.passes[0].wrapper, std::move(arguments), DeviceType::cpu, limits);
 }
 
 TEST(Host, nothing_survives_a_call) {

@@ -15,17 +15,20 @@ class Pretended final : public Side {
     (trial_ >= 0 ? numbered : others) += 1;
     return now();
   }
-  std::optional<double> gpu_ms() const override { return gpu_ ? std::optional(now() / 2) : std::nullopt; }
-  bool set_cold(bool cold) override {
-    cold_ = cold;
+  std::optional<double> gpu_ms() const override {
+    return gpu_ && series_.events ? std::optional(now() / 2) : std::nullopt;
+  }
+  bool set_series(Series series) override {
+    series_ = series;
     return gpu_;
   }
   int numbered = 0, others = 0;
 
  private:
-  double now() const { return cold_ ? ms_ : ms_ / 2; }
+  double now() const { return series_.warm ? ms_ / 2 : ms_; }
   double ms_;
-  bool gpu_, cold_ = true;
+  bool gpu_;
+  Series series_;
   int trial_ = 0;
 };
 
@@ -34,14 +37,14 @@ TEST(Timing, OnAGpu) {
   const Timing t = time_sides(eager, compiled, {});
   EXPECT_EQ(t.eager.e2e.median, 0.3);
   EXPECT_EQ(t.eager.gpu.median, 0.15);
-  EXPECT_EQ(t.compiled.gpu_ms.size(), 100U);
+  EXPECT_EQ(t.compiled.gpu_ms.size(), static_cast<std::size_t>(kOtherTrials));
   EXPECT_DOUBLE_EQ(t.speedup.value, 3);
   EXPECT_DOUBLE_EQ(t.gpu_speedup.value, 3);
-  EXPECT_EQ(t.compiled.warm_e2e.count, static_cast<std::size_t>(kWarmTrials));
+  EXPECT_EQ(t.compiled.warm_e2e.count, static_cast<std::size_t>(kOtherTrials));
   EXPECT_EQ(t.compiled.warm_e2e.median, 0.05);
   EXPECT_EQ(t.compiled.warm_gpu.median, 0.025);
-  EXPECT_EQ(compiled.numbered, 100);  // warm trials are not compared
-  EXPECT_EQ(compiled.others, 25 + kWarmTrials);
+  EXPECT_EQ(compiled.numbered, 100);  // the others are not compared
+  EXPECT_EQ(compiled.others, 25 + 3 * kOtherTrials);
 }
 
 TEST(Timing, OnTheCpu) {
