@@ -75,11 +75,11 @@ class Protocol {
     return ms;
   }
 
-  // Both sides in turn; warm-ups and warm trials have no numbers.
-  void trials_of(Times& eager, Times& compiled, int trials, bool numbered) {
-    for (int begin = 0; begin < trials; begin += block_) {
+  // Both sides in turn, so many trials at once; warm-ups and warm trials have no numbers.
+  void trials_of(Times& eager, Times& compiled, int trials, int block, bool numbered) {
+    for (int begin = 0; begin < trials; begin += block) {
       const bool eager_first = coin();
-      const int end = std::min(trials, begin + block_);
+      const int end = std::min(trials, begin + block);
       for (const bool is_eager : {eager_first, !eager_first}) {
         Side& side = is_eager ? eager_ : compiled_;
         Times& to = is_eager ? eager : compiled;
@@ -98,7 +98,7 @@ class Protocol {
 
   Timing measure(int trials) {
     Timing t;
-    trials_of(t.eager, t.compiled, trials, true);
+    trials_of(t.eager, t.compiled, trials, block_, true);
     t.speedup = speedup(t.eager.e2e_ms, t.compiled.e2e_ms);
     t.stable = noise(t) <= options_.noise_limit;
     return t;
@@ -110,7 +110,8 @@ class Protocol {
       const bool eager = eager_.set_series(series), compiled = compiled_.set_series(series);
       if (!eager || !compiled) return;
       Times a, b;
-      trials_of(a, b, trials, false);
+      // With a warm cache one side after the other: the other's calls would empty it in between.
+      trials_of(a, b, trials, series.warm ? trials : block_, false);
       for (auto [to, from] : {std::pair{&t.eager, &a}, std::pair{&t.compiled, &b}}) {
         if (!series.warm) {
           to->gpu_ms = from->gpu_ms;

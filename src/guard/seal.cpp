@@ -108,26 +108,32 @@ std::set<pid_t> other_threads() {
   return out;
 }
 
-// Whether a thread blocks a signal for good: such a one would die of it later, when it no longer does.
+// Whether a thread sleeps and blocks a signal for good: such a one would die of it later, when it no longer does. A
+// thread that is just starting blocks all of them too, but has work to do.
 bool is_deaf(pid_t tid, int signal) {
+  constexpr int kAsleep = 20, kPatience = 2000;  // milliseconds
   const std::string path = fmt::format("/proc/self/task/{}/status", tid);
-  for (int i = 0; i < 5; ++i) {  // a thread that is just starting blocks all of them
+  for (int i = 0, asleep = 0; asleep < kAsleep && i < kPatience; ++i) {
     std::FILE* file = std::fopen(path.c_str(), "re");
     if (file == nullptr) return false;
-    char line[256];
+    char line[256], state = 0;
     unsigned long long blocked = 0;
-    while (std::fgets(line, sizeof line, file) != nullptr)
-      if (std::sscanf(line, "SigBlk: %llx", &blocked) == 1) break;  // NOLINT(cert-err34-c): the kernel's number
+    while (std::fgets(line, sizeof line, file) != nullptr) {
+      // NOLINTNEXTLINE(cert-err34-c): the kernel's
+      if (std::sscanf(line, "State: %c", &state) == 1 || std::sscanf(line, "SigBlk: %llx", &blocked) != 1) continue;
+      break;
+    }
     std::fclose(file);
     if ((blocked >> (signal - 1) & 1) == 0) return false;
+    asleep = state == 'S' ? asleep + 1 : 0;
     ::usleep(1000);
   }
   return true;
 }
 
 // Landlock and capabilities belong to threads, and torch's may run already: each is made to seal itself. False: one
-// did not answer. Threads that take no signals, as those of CUDA's driver, are counted and left out.
-bool seal_threads(ThreadSeal& s, int& deaf) {
+// did not answer. Where `deaf` is given, threads that take no signals, as those of CUDA's driver, are counted there.
+bool seal_threads(ThreadSeal& s, int* deaf) {
   s.apply();
   std::set<pid_t> asked;
   thread_seal = &s;
@@ -143,8 +149,8 @@ bool seal_threads(ThreadSeal& s, int& deaf) {
     for (const pid_t tid : other_threads()) {
       if (!asked.insert(tid).second) continue;
       more = true;
-      if (is_deaf(tid, signal)) {
-        ++deaf;
+      if (deaf != nullptr && is_deaf(tid, signal)) {
+        ++*deaf;
         continue;
       }
       const int want = s.done + 1;
@@ -182,7 +188,8 @@ std::vector<std::string> seal(const SealOptions& options) {
   threads.ruleset = landlock_ruleset(options, on);
   threads.drop_capabilities = on("capabilities");
   int deaf = 0;
-  if (!seal_threads(threads, deaf)) missing.emplace_back("landlock: a thread could not be sealed");
+  if (!seal_threads(threads, options.cuda ? &deaf : nullptr))
+    missing.emplace_back("landlock: a thread could not be sealed");
   if (deaf > 0) missing.push_back(fmt::format("landlock: {} of the driver's threads cannot be sealed", deaf));
   if (options.cuda && threads.ruleset < 0)
     missing.emplace_back(
