@@ -176,6 +176,7 @@ Conditions conditions_here(const BenchOptions& options, guard::Template& workers
   c.warmup = options.evaluate.timing.warmup;
   c.trials = options.evaluate.timing.trials;
   c.budget_s = options.evaluate.timing.budget_s;
+  c.cuda_graphs = options.evaluate.cuda_graphs;
   return c;
 }
 

@@ -26,7 +26,8 @@ struct Candidate {
   Result<std::string> folder_for(const std::string& task, const std::string& sample) const;
 };
 
-// "eager", "none", "eager-python", "inductor", "inductor:MODE", "pass_dir" (each sample's own), a folder; NAME= before any.
+// "eager", "none", "eager-python", "inductor", "inductor:MODE", "pass_dir" (each sample's own), a folder; NAME= before
+// any.
 Result<Candidate> candidate_from_text(const std::string& text);
 
 }  // namespace passnet

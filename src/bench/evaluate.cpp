@@ -463,6 +463,7 @@ class Evaluator::Impl {
     }
     if (wrappers_ != nullptr)
       for (const auto& step : wrappers_->steps) step->poison(false);
+    if (options_.cuda_graphs) subject_->use_graphs();
     subject_->set_threads(engine_.threads());
     Subject& base = baseline_ != nullptr ? *baseline_ : *reference_;
     base.set_threads(engine_.threads());

@@ -10,8 +10,8 @@
 #include "bench/record.h"
 #include "bench/status.h"
 #include "bench/timing.h"
-#include "pass/manage.h"
 #include "pass/kernel_backend.h"
+#include "pass/manage.h"
 
 namespace passnet {
 
@@ -19,9 +19,10 @@ struct EvaluateOptions {
   MatchMode match = MatchMode::normal;
   DeviceType device = DeviceType::cpu;
   std::uint64_t seed = 1024;
-  int at = -5;          // status `correct` means right at this t
-  int draws = 2;        // beyond the recorded inputs
-  bool checked = true;  // run the checked build first
+  int at = -5;               // status `correct` means right at this t
+  int draws = 2;             // beyond the recorded inputs
+  bool checked = true;       // run the checked build first
+  bool cuda_graphs = false;  // the candidate is timed as one, where it can be recorded; eager is not
   std::string dump_folder;
   LoadOptions load;
   std::string baseline = "eager";  // or "eager-python"

@@ -32,6 +32,7 @@ json options_json(const EvaluateOptions& o) {
           {"at", o.at},
           {"draws", o.draws},
           {"checked", o.checked},
+          {"cuda_graphs", o.cuda_graphs},
           {"baseline", o.baseline},
           {"pattern_limit", o.load.pattern_limit},
           {"replacement_func_limit", o.load.replacement_func_limit},
@@ -53,6 +54,7 @@ EvaluateOptions options_from(const json& j) {
   j.at("at").get_to(o.at);
   j.at("draws").get_to(o.draws);
   j.at("checked").get_to(o.checked);
+  j.at("cuda_graphs").get_to(o.cuda_graphs);
   j.at("baseline").get_to(o.baseline);
   j.at("pattern_limit").get_to(o.load.pattern_limit);
   j.at("replacement_func_limit").get_to(o.load.replacement_func_limit);

@@ -83,9 +83,11 @@ ordered_json json_of(const Error& e) {
   return out;
 }
 ordered_json json_of(const Conditions& c) {
-  return {{"device", c.device},   {"hardware", c.hardware}, {"torch_version", c.torch_version},
-          {"version", c.version}, {"guard", c.guard},       {"threads", c.threads},
-          {"warmup", c.warmup},   {"trials", c.trials},     {"budget_s", c.budget_s}};
+  ordered_json out = {{"device", c.device},   {"hardware", c.hardware}, {"torch_version", c.torch_version},
+                      {"version", c.version}, {"guard", c.guard},       {"threads", c.threads},
+                      {"warmup", c.warmup},   {"trials", c.trials},     {"budget_s", c.budget_s}};
+  if (c.cuda_graphs) out["cuda_graphs"] = true;
+  return out;
 }
 template <class T>
 ordered_json list_of(const std::vector<T>& items) {
@@ -239,6 +241,7 @@ void read(const json& o, const char* key, Conditions& out) {
   read(*c, "warmup", out.warmup);
   read(*c, "trials", out.trials);
   read(*c, "budget_s", out.budget_s);
+  read(*c, "cuda_graphs", out.cuda_graphs);
 }
 void read(const json& o, OutputRecord& out) {
   read(o, "dtype", out.dtype);

@@ -41,6 +41,7 @@ struct Conditions {
   int threads = 0;
   int warmup = 25, trials = 100;  // as asked for
   double budget_s = 2;
+  bool cuda_graphs = false;  // the candidate ran as one where it could
 };
 
 // Of the GPU, around the timing.

@@ -88,6 +88,9 @@ class LocalSubject final : public Subject {
     if (result && !done) return std::move(done.error());
     return result;
   }
+  void use_graphs() override {
+    if (device_ == DeviceType::cuda) executable_ = engine_.with_graphs(std::move(executable_));
+  }
   std::unique_ptr<Side> side(Timed timed) override {
     if (device_ == DeviceType::cuda) return std::make_unique<CudaSide>(engine_, *executable_, std::move(timed));
     return std::make_unique<LocalSide>(engine_, *executable_, std::move(timed));

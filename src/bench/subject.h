@@ -18,6 +18,7 @@ class Subject {
   // Changes inputs where the graph does.
   virtual Result<RunValue> run(std::vector<TensorRef>& inputs) = 0;
   virtual void set_threads(int /*count*/) {}  // of subjects with threads of their own
+  virtual void use_graphs() {}                // CUDA graphs from now on, where they can be (Engine::with_graphs)
 
   // To be timed on `inputs`. Those of the numbers in `changing` are changed by each call, and restored before it.
   // `look` sees what a trial gave.

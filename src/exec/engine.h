@@ -67,6 +67,12 @@ class Engine {
   // `externals`: one for each function the program was lowered with; they outlive the executable.
   virtual Result<std::unique_ptr<Executable>> prepare(const Program& program, const Graph& graph, DeviceType device,
                                                       std::span<ExternalStep* const> externals = {}) = 0;
+  // On a GPU: an executable that records what this one launches as a CUDA graph, when its inputs lie at the same
+  // addresses a second time, and replays it from then on. What it gave is not overwritten while somebody holds it:
+  // then, and where something cannot be recorded, the plain one runs.
+  virtual std::unique_ptr<Executable> with_graphs(std::unique_ptr<Executable> executable) = 0;
+  // Where kernels of ours go on a GPU: null, the stream that torch uses, or the one that is being recorded.
+  virtual void* stream() const = 0;
   // The graph's inputs from its metas: one draw each from the CPU generator, which is seeded first.
   virtual Result<std::vector<TensorRef>> replay(const GraphFolder& folder, std::uint64_t seed, DeviceType device,
                                                 Normals normals = Normals::torch) = 0;

@@ -32,8 +32,8 @@ struct CudaKernel {
     arguments.clear();
     for (tile_cpu::Argument& a : source.arguments) arguments.push_back(&a);
   }
-  void launch(const cuda::Device& device) {
-    if (!empty()) tile_cuda::launch(device, loaded, source.facts.grid, emitted.flat, arguments.data());
+  void launch(const cuda::Device& device, cuda::StreamHandle stream) {
+    if (!empty()) tile_cuda::launch(device, loaded, source.facts.grid, emitted.flat, arguments.data(), stream);
   }
 };
 
@@ -81,7 +81,7 @@ double measure(const cuda::Device& device, CudaKernel& k, void* const* addresses
                                                  static_cast<std::size_t>(c.high - c.low), nullptr),
                      "cannot copy device memory");
     from.record();
-    k.launch(device);
+    k.launch(device, nullptr);
     to.record();
     const double ms = to.since(from);
     if (i > 0) best = std::min(best, ms);
@@ -91,8 +91,8 @@ double measure(const cuda::Device& device, CudaKernel& k, void* const* addresses
 
 class CudaPlan final : public PreparedPlan {
  public:
-  CudaPlan(const cuda::Device& device, const LaunchPlan& plan, std::vector<CudaLaunch> launches)
-      : device_(device), plan_(plan), launches_(std::move(launches)) {
+  CudaPlan(Engine& engine, const cuda::Device& device, const LaunchPlan& plan, std::vector<CudaLaunch> launches)
+      : engine_(engine), device_(device), plan_(plan), launches_(std::move(launches)) {
     for (CudaLaunch& l : launches_)
       for (CudaKernel& k : l.kernels) {
         k.point();
@@ -123,7 +123,7 @@ class CudaPlan final : public PreparedPlan {
     if (l.kernels.size() > 1) choose(index, addresses);
     CudaKernel& k = l.kernels[0];
     for (const auto& [parameter, buffer] : k.source.pointers) k.source.arguments[parameter].pointer = addresses[buffer];
-    k.launch(device_);
+    k.launch(device_, engine_.stream());
   }
 
   // The report of the launch's only, or chosen, variant.
@@ -163,6 +163,7 @@ class CudaPlan final : public PreparedPlan {
     describe(index);
   }
 
+  Engine& engine_;
   const cuda::Device& device_;
   const LaunchPlan& plan_;
   std::vector<CudaLaunch> launches_;
@@ -224,7 +225,7 @@ std::unique_ptr<PreparedPlan> CudaBackend::build(const LaunchPlan& plan, void* c
     l.kernels = std::move(right);
   }
   for (const CudaLaunch& l : launches) reports_.push_back(l.report);
-  auto out = std::make_unique<CudaPlan>(device, plan, std::move(launches));
+  auto out = std::make_unique<CudaPlan>(engine_, device, plan, std::move(launches));
   for (std::size_t i = 0; i < plan.launches.size(); ++i) out->describe(i);
   return out;
 }

@@ -9,7 +9,8 @@ namespace passnet {
 
 class CudaBackend final : public KernelBackend {
  public:
-  explicit CudaBackend(std::string dump_folder = {}) : dump_folder_(std::move(dump_folder)) {}
+  explicit CudaBackend(Engine& engine, std::string dump_folder = {})
+      : engine_(engine), dump_folder_(std::move(dump_folder)) {}
   Result<std::unique_ptr<PreparedPlan>> prepare(const LaunchPlan& plan, void* const* addresses) override;
   DeviceType device() const override { return DeviceType::cuda; }
   const std::vector<std::shared_ptr<KernelReport>>& reports() const override { return reports_; }
@@ -18,6 +19,7 @@ class CudaBackend final : public KernelBackend {
  private:
   std::unique_ptr<PreparedPlan> build(const LaunchPlan& plan, void* const* addresses);
 
+  Engine& engine_;
   std::string dump_folder_;
   std::vector<std::shared_ptr<KernelReport>> reports_;
   bool failed_ = false;

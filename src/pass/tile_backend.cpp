@@ -132,7 +132,7 @@ Result<std::unique_ptr<PreparedPlan>> TileBackend::prepare(const LaunchPlan& pla
 }
 
 std::unique_ptr<KernelBackend> make_backend(Engine& engine, DeviceType device, std::string dump_folder) {
-  if (device == DeviceType::cuda) return std::make_unique<CudaBackend>(std::move(dump_folder));
+  if (device == DeviceType::cuda) return std::make_unique<CudaBackend>(engine, std::move(dump_folder));
   return std::make_unique<TileBackend>(engine, std::move(dump_folder));
 }
 

@@ -111,14 +111,14 @@ std::vector<Result<LoadedKernel>> compile_many(const cuda::Device& device, std::
 }
 
 void launch(const cuda::Device& device, const LoadedKernel& kernel, const std::array<std::int64_t, 3>& grid, bool flat,
-            void** arguments) {
+            void** arguments, cuda::StreamHandle stream) {
   const auto size = [](std::int64_t n) { return static_cast<unsigned>(n); };
   const int result =
       flat
           ? device.call.LaunchKernel(kernel.function, size(grid[0] * grid[1] * grid[2]), 1, 1, size(kernel.threads), 1,
-                                     1, size(kernel.shared_bytes), nullptr, arguments, nullptr)
+                                     1, size(kernel.shared_bytes), stream, arguments, nullptr)
           : device.call.LaunchKernel(kernel.function, size(grid[0]), size(grid[1]), size(grid[2]), size(kernel.threads),
-                                     1, 1, size(kernel.shared_bytes), nullptr, arguments, nullptr);
+                                     1, 1, size(kernel.shared_bytes), stream, arguments, nullptr);
   if (result != 0) device.check(result, "cannot launch a kernel");
 }
 

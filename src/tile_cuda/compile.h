@@ -29,6 +29,6 @@ std::string architecture(const cuda::Device& device);
 
 // Programs of the grid, after what was launched before; does not wait. `arguments`: pointers to 8 bytes each.
 void launch(const cuda::Device& device, const LoadedKernel& kernel, const std::array<std::int64_t, 3>& grid, bool flat,
-            void** arguments);
+            void** arguments, cuda::StreamHandle stream = nullptr);
 
 }  // namespace passnet::tile_cuda

@@ -18,6 +18,7 @@
 #include <mutex>
 
 #include "exec/aten/convert.h"
+#include "exec/aten/cuda_graph.h"
 #include "exec/aten/frame.h"
 #include "exec/aten/interpreter.h"
 
@@ -121,6 +122,11 @@ class AtenEngine final : public Engine {
     cuda_used_ |= device == DeviceType::cuda;
     return make_executable(program, graph, device, externals);
   }
+
+  std::unique_ptr<Executable> with_graphs(std::unique_ptr<Executable> executable) override {
+    return make_graph_executable(std::move(executable));
+  }
+  void* stream() const override { return recording_stream(); }
 
   Result<std::vector<TensorRef>> replay(const GraphFolder& folder, std::uint64_t seed_value, DeviceType device,
                                         Normals normals) override {
