@@ -12,7 +12,7 @@ SHARED ?= ../shared
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-setup: ## install system packages and torch (into .venv)
+setup: ## install system packages, torch and NVRTC (into .venv)
 	@tools/setup
 
 build/build.ninja: CMakeLists.txt CMakePresets.json
