@@ -58,7 +58,7 @@ int show(const Options& o) {
     fmt::print("{}", tile::print(task.function));
     return kOk;
   }
-  const TileMemory memory(task, o.request);
+  const TileMemory memory(task, o.request, false);
   if (o.stage == "cu" || o.stage == "ptx") {
     const std::string source =
         cuda_source(task.function, task.plan, task.launch(), gpu_variant(o, task), memory.addresses()).take().source;
