@@ -17,10 +17,11 @@ def main():
     p.add_argument("tool")
     p.add_argument("names", nargs="*")
     p.add_argument("--ways", default="compiled,checked", help="of tile_run_tool, compared with the interpreter; nvrtc only has to compile")
+    p.add_argument("--families", type=int, help="that many cases of tile_cases.py, every family of it, instead")
     p.add_argument("--keep", help="leave kernels and memory there")
     opt = p.parse_args()
     first, count = int(os.environ.get("TILE_RANDOM_SEED", 1)), int(os.environ.get("TILE_RANDOM_COUNT", 16))
-    names = opt.names or [f"free-{seed}" for seed in range(first, first + count)]
+    names = opt.names or (opt.families and tile_cases.names(opt.families)) or [f"free-{seed}" for seed in range(first, first + count)]
     failed = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = opt.keep or temporary
