@@ -74,6 +74,9 @@ TEST(Axis, QuotientAndRemainder) {
   EXPECT_EQ(with(7, "rem"), "1/1/1");
   EXPECT_EQ(with(15, "and"), "16/16/1");
   EXPECT_EQ(with(14, "and"), "1/1/1");
+  // the remainder's groups begin where the dividend's do
+  EXPECT_EQ(facts("  %2: i32[64] = arange 24\n  %3: i32[64] = constant 16\n  %4: i32[64] = rem %2, %3\n"), "8/8/1");
+  EXPECT_EQ(facts("  %2: i32[64] = arange 3\n  %3: i32[64] = constant 16\n  %4: i32[64] = rem %2, %3\n"), "1/1/1");
   // what may be negative truncates towards zero: groups are not aligned
   EXPECT_EQ(facts("  %2: i32[64] = arange -8\n  %3: i32[64] = constant 16\n  %4: i32[64] = div %2, %3\n"), "1/1/1");
 }
@@ -156,8 +159,8 @@ Function random_function(std::uint64_t seed, std::vector<ValueId>& values) {
   pool.push_back(add(tile, fmt::format("splat %{}", pid)));
   constexpr int kConstants[] = {1, 2, 3, 4, 7, 8, 12, 16, 32, 48, 100};
   for (int i = 0; i < 10; ++i) {
-    constexpr const char* kOps[] = {"add", "add", "add", "sub", "mul", "mul", "div", "rem", "and",
-                                    "shl", "shr", "lt",  "ge",  "gt",  "le",  "min", "max"};
+    constexpr const char* kOps[] = {"add", "add", "add", "sub", "mul", "mul", "div", "rem", "and", "shl",
+                                    "shr", "lt",  "ge",  "gt",  "le",  "min", "max", "rem", "rem", "and"};
     const std::string op = kOps[pick(std::size(kOps))];
     const int a = pool[pick(pool.size())];
     const bool shift = op == "shl" || op == "shr";
