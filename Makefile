@@ -12,7 +12,7 @@ SHARED ?= ../shared
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-setup: ## install system packages and torch (into .venv)
+setup: ## install system packages, torch and NVRTC (into .venv)
 	@tools/setup
 
 build/build.ninja: CMakeLists.txt CMakePresets.json
@@ -53,8 +53,8 @@ sanitize: setup ## the suite under address and undefined-behaviour sanitizers
 	@cd build-sanitize && ASAN_OPTIONS=allocator_may_return_null=1 ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml -LE differential
 	@$(PYTHON) tests/summary.py build-sanitize/ctest.xml
 
-gpu-check: ## build and compare on a machine with a GPU; the report goes to docs/gpu-report.txt
-	@tools/gpu-check $(CMAKE_OPTIONS) | tee docs/gpu-report.txt
+gpu-check: ## build, compare and time on a machine with a GPU; the report goes to docs/gpu-report.txt
+	@set -o pipefail; tools/gpu-check $(CMAKE_OPTIONS) | tee docs/gpu-report.txt
 
 MINUTES ?= 15
 fuzz: setup ## fuzz everything that reads text, MINUTES=15 each, and print the coverage (needs clang)

@@ -49,7 +49,7 @@ std::array<double, 3> evaluate_here(const Job& job) {
   engine.set_threads(job.threads);
   if (!evaluator.worth_timing()) fail({Code::run, {job.graph, 0, 0, {}}, "could not be timed in this process", {}});
   const Timing& t = evaluator.time().timing;
-  return {t.eager.median, t.compiled.median,
+  return {t.eager.e2e.median, t.compiled.e2e.median,
           (std::chrono::duration<double>(Clock::now() - begin).count() - t.trial_seconds) * 1e3};
 }
 

@@ -7,8 +7,6 @@ A row a family: microseconds of both, Triton / ours, bandwidth or rate of ours. 
 worst ratios. Needs torch with CUDA; without Triton only ours is shown."""
 import os, statistics, subprocess, sys
 
-import torch
-
 HERE = os.path.dirname(os.path.abspath(__file__))
 M = 1 << 20
 BIG = 64 * M  # elements of float32: 256 MiB
@@ -54,13 +52,21 @@ FAMILIES = {
 }
 
 
-def ours(passnet, kernel, arguments, names, constexprs, grid, warps):
-    parts = []
-    for name, a in zip(names, arguments):
-        parts.append(f"{name}=zeros({a[0]}[{a[1]}])" if isinstance(a, tuple) else f"{name}={a!r}")
-    parts += [f"{k}={v}" for k, v in constexprs.items()]
-    command = [passnet, "tile", "time", os.path.join(HERE, "kernels.py"), "--kernel", kernel, "--args", ", ".join(parts), "--grid",
-               ",".join(map(str, grid)), "--num-warps", str(warps)]
+def request(name, fill):
+    """What `passnet tile` takes for a family: kernel, --args with tensors filled that way, --grid, --num-warps."""
+    kernel, arguments, constexprs, grid, warps, _, _ = FAMILIES[name]
+    with open(os.path.join(HERE, "kernels.py")) as f:
+        source = f.read()
+    head = source[source.index(f"def {kernel}("):]
+    names = [p.split(":")[0].strip() for p in head[head.index("(") + 1:head.index("):")].split(",")]
+    parts = [f"{n}={fill}({a[0]}[{a[1]}])" if isinstance(a, tuple) else f"{n}={a!r}" for n, a in zip(names, arguments)]
+    return kernel, ", ".join(parts + [f"{k}={v}" for k, v in constexprs.items()]), ",".join(map(str, grid)), warps
+
+
+def ours(passnet, name):
+    kernel, arguments, grid, warps = request(name, "zeros")
+    command = [passnet, "tile", "time", os.path.join(HERE, "kernels.py"), "--kernel", kernel, "--args", arguments, "--grid", grid,
+               "--num-warps", str(warps)]
     ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if ran.returncode:
         return None, ran.stderr.strip().splitlines()[0] if ran.stderr else f"exit {ran.returncode}"
@@ -68,6 +74,7 @@ def ours(passnet, kernel, arguments, names, constexprs, grid, warps):
 
 
 def timed(call, runs=50):
+    import torch
     flush = torch.empty(96 * M, dtype=torch.int32, device="cuda")
     times = []
     for i in range(runs):
@@ -82,6 +89,7 @@ def timed(call, runs=50):
 
 
 def theirs(module, kernel, arguments, constexprs, grid, warps):
+    import torch
     tensors = [torch.zeros(a[1], dtype=getattr(torch, a[0]), device="cuda") if isinstance(a, tuple) else a for a in arguments]
     function = getattr(module, kernel)
     run = lambda: function[grid](*tensors, **constexprs, num_warps=warps)
@@ -90,20 +98,18 @@ def theirs(module, kernel, arguments, constexprs, grid, warps):
 
 
 def main():
+    import torch
     passnet, names = sys.argv[1], sys.argv[2:] or list(FAMILIES)
     try:
         sys.path.insert(0, HERE)
         import kernels
     except ImportError:
         kernels = None
-    source = open(os.path.join(HERE, "kernels.py")).read()
     print(f"{'family':22} {'ours us':>9} {'triton us':>9} {'triton/ours':>11} {'ours':>14}")
     ratios = {}
     for name in names:
         kernel, arguments, constexprs, grid, warps, moved, flops = FAMILIES[name]
-        head = source[source.index(f"def {kernel}("):]
-        parameters = [p.split(":")[0].strip() for p in head[head.index("(") + 1:head.index("):")].split(",")]
-        mine, why = ours(passnet, kernel, arguments, parameters, constexprs, grid, warps)
+        mine, why = ours(passnet, name)
         other = None
         if kernels:
             try:

@@ -10,12 +10,12 @@
 #include "cuda/nvrtc.h"
 #include "pass/cuda_run.h"
 #include "py/printer.h"
+#include "tile/effects.h"
 #include "tile/interpret.h"
 #include "tile/scalar.h"
 #include "tile/stages.h"
 #include "tile_cpu/checked.h"
 #include "tile_cpu/compile.h"
-#include "tile_cpu/effects.h"
 #include "tile_cpu/launch.h"
 
 namespace passnet::cli {
@@ -58,7 +58,7 @@ int show(const Options& o) {
     fmt::print("{}", tile::print(task.function));
     return kOk;
   }
-  const TileMemory memory(task, o.request);
+  const TileMemory memory(task, o.request, false);
   if (o.stage == "cu" || o.stage == "ptx") {
     const std::string source =
         cuda_source(task.function, task.plan, task.launch(), gpu_variant(o, task), memory.addresses()).take().source;
@@ -111,7 +111,7 @@ std::uint64_t distance(tile::Elem elem, std::uint64_t a, std::uint64_t b) {
 }
 
 std::vector<std::size_t> shown_buffers(const TileTask& task, bool all) {
-  const std::vector<bool> written = tile_cpu::written_parameters(task.function);
+  const std::vector<bool> written = tile::written_parameters(task.function);
   std::vector<std::size_t> out;
   for (std::size_t id = 0; id < task.names.size(); ++id)
     for (std::size_t p = 0; p < written.size(); ++p)

@@ -252,7 +252,7 @@ tile::Elem elem_of_buffer(const Buffer& buffer) {
   return *elem;
 }
 
-TileMemory::TileMemory(const TileTask& task, const TileRequest& r) {
+TileMemory::TileMemory(const TileTask& task, const TileRequest& r, bool filled) {
   const py::Module text = parse_arguments(r.arguments);
   const auto keywords = keywords_of(text);
   const nlohmann::json inputs =
@@ -266,9 +266,10 @@ TileMemory::TileMemory(const TileTask& task, const TileRequest& r) {
     const std::size_t bytes = (static_cast<std::size_t>(hull) * size + 127) / 64 * 64;
     auto* block = static_cast<char*>(std::aligned_alloc(64, bytes));
     if (block == nullptr) usage("not enough memory for the arguments");
-    std::memset(block, 0, bytes);
     blocks_.emplace_back(block);
     addresses_.push_back(block);
+    if (!filled) continue;
+    std::memset(block, 0, bytes);
     const auto k =
         std::find_if(keywords.begin(), keywords.end(), [&](const py::Keyword& w) { return w.name == task.names[id]; });
     const Filled fill = read_fill(*k->value);

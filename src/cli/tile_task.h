@@ -31,10 +31,10 @@ struct TileTask {
 // Throws Failure.
 TileTask read_task(const TileRequest& request);
 
-// The buffers' bytes, filled as the arguments say; equal for equal requests.
+// The buffers' bytes, filled as the arguments say; equal for equal requests. Where only addresses are wanted, any bytes.
 class TileMemory {
  public:
-  TileMemory(const TileTask& task, const TileRequest& request);
+  TileMemory(const TileTask& task, const TileRequest& request, bool filled = true);
   void* const* addresses() const { return addresses_.data(); }
 
  private:

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
@@ -45,9 +46,21 @@ std::vector<std::string> candidates() {
     const std::string name = it->path().filename();
     if (name.starts_with("libnvrtc.so.")) beside.push_back(it->path());
   }
-  std::sort(beside.rbegin(), beside.rend());
+  std::sort(beside.begin(), beside.end(), [](const std::string& a, const std::string& b) {  // the newest first
+    const auto name = [](const std::string& path) { return std::filesystem::path(path).filename(); };
+    return std::pair(name(a), a) > std::pair(name(b), b);
+  });
   out.insert(out.end(), beside.begin(), beside.end());
   return out;
+}
+
+// NVRTC opens its builtins by name when it compiles. The loader does not look beside the library, but knows what is
+// open already.
+void open_builtins(void* library, const Nvrtc& about) {
+  char folder[PATH_MAX];
+  if (::dlinfo(library, RTLD_DI_ORIGIN, folder) != 0) return;
+  const std::string path = fmt::format("{}/libnvrtc-builtins.so.{}.{}", folder, about.major, about.minor);
+  (void)::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // where it is not, the loader's path has to do
 }
 
 Result<Library> open() {
@@ -86,6 +99,7 @@ Result<Library> open() {
   }
   if (const int result = out.version(&out.about.major, &out.about.minor); result != 0)
     return Error{Code::environment, {}, fmt::format("{}: {}", out.about.path, out.error_text(result)), {}};
+  open_builtins(library, out.about);
   return out;
 }
 

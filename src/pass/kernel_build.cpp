@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "pass/kernel_names.h"
+#include "tile/effects.h"
 #include "tile/lower.h"
-#include "tile_cpu/effects.h"
 
 namespace passnet {
 
@@ -113,7 +113,7 @@ Result<KernelSource> describe_kernel(tile::Function function, const LaunchPlan& 
                                      const LaunchVariant& variant, void* const* addresses) {
   KernelSource out;
   out.function = std::move(function);
-  out.written = tile_cpu::written_parameters(out.function);
+  out.written = tile::written_parameters(out.function);
   std::copy(std::begin(variant.grid), std::end(variant.grid), out.facts.grid.begin());
   out.facts.parameters.resize(out.function.parameters.size());
   out.arguments.resize(out.function.parameters.size());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tile/effects.h"
 #include "tile_cpu/ctypes.h"
 #include "tile_cpu/emitter.h"
 #include "tile_cpu/prelude.h"
@@ -32,7 +33,11 @@ std::int64_t Array::bytes() const {
 }
 
 Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts, bool checked)
-    : f_(function), facts_(facts), checked_(checked), ranges_(tile::ranges(function, facts)) {
+    : f_(function),
+      facts_(facts),
+      checked_(checked),
+      ranges_(tile::ranges(function, facts)),
+      origin_(tile::pointer_origins(function)) {
   const std::size_t n = f_.types.size();
   def_.resize(n);
   param_owner_.resize(n);
@@ -68,39 +73,6 @@ void Emitter::index_ops(const Block& block, int) {
       for (std::size_t k = 0; k < op.results.size(); ++k)
         initial_[static_cast<std::size_t>(op.results[k])] = op.operands[skip + k];
   }
-}
-
-// The parameter whose pointer this derives from; -1: several, or none.
-std::int32_t Emitter::parameter_of(ValueId p) const {
-  for (int guard = 0; guard < 100000; ++guard) {
-    const auto& params = f_.body.params;
-    if (const auto it = std::find(params.begin(), params.end(), p); it != params.end())
-      return static_cast<std::int32_t>(it - params.begin());
-    if (initial_[static_cast<std::size_t>(p)] != kNoValue) {
-      p = initial_[static_cast<std::size_t>(p)];
-      continue;
-    }
-    const Op* op = def(p);
-    if (op == nullptr) return -1;
-    switch (op->code) {
-      case Code::addptr:
-      case Code::splat:
-      case Code::broadcast:
-      case Code::expand_dims:
-      case Code::reshape:
-      case Code::trans:
-      case Code::bitcast:
-        if (!type(op->operands[0]).pointer) return -1;
-        p = op->operands[0];
-        continue;
-      case Code::select: {
-        const std::int32_t a = parameter_of(op->operands[1]), b = parameter_of(op->operands[2]);
-        return a == b ? a : -1;
-      }
-      default: return -1;
-    }
-  }
-  return -1;
 }
 
 std::int32_t Emitter::memory_of(ValueId pointer) const {

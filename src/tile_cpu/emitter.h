@@ -128,7 +128,8 @@ class Emitter {
   std::int32_t array_memory(int array) const { return kArrayMemory + arrays_[static_cast<std::size_t>(array)].storage; }
   std::string declare_arrays();
   void estimate(const Block& block, double times);
-  std::int32_t parameter_of(ValueId pointer) const;
+  // The parameter whose pointer this derives from; -1: several, or none.
+  std::int32_t parameter_of(ValueId pointer) const { return origin_[static_cast<std::size_t>(pointer)]; }
   std::int32_t memory_of(ValueId pointer) const;
   const Type& type(ValueId v) const { return f_.type(v); }
   const Op* def(ValueId v) const { return def_[static_cast<std::size_t>(v)]; }
@@ -254,6 +255,7 @@ class Emitter {
   const tile::LaunchFacts& facts_;
   const bool checked_;
   std::vector<tile::Range> ranges_;
+  std::vector<std::int32_t> origin_;
   std::vector<const Op*> def_;
   std::vector<const Op*> param_owner_;  // of a block's parameter: the control op
   std::vector<int> param_block_;        // of a block's parameter

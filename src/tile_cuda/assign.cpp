@@ -50,16 +50,7 @@ void Emitter::index_ops(const Block& block) {
     for (const ValueId r : op.results) def_[static_cast<std::size_t>(r)] = &op;
     for (const ValueId o : op.operands) ++uses_[static_cast<std::size_t>(o)];
     if (op.code == Code::store) most_stored_ = std::max(most_stored_, type(op.operands[0]).shape.elements());
-    const std::size_t skip = op.code == Code::for_ ? 3 : 0, first = op.code == Code::for_ ? 1 : 0;
-    for (const Block& b : op.blocks) {
-      if (op.code != Code::if_)
-        for (std::size_t k = first; k < b.params.size(); ++k)
-          initial_[static_cast<std::size_t>(b.params[k])] = op.operands[skip + k - first];
-      index_ops(b);
-    }
-    if (op.code == Code::for_ || op.code == Code::while_)
-      for (std::size_t k = 0; k < op.results.size(); ++k)
-        initial_[static_cast<std::size_t>(op.results[k])] = op.operands[skip + k];
+    for (const Block& b : op.blocks) index_ops(b);
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "tile_cpu/ctypes.h"
 #include "tile_cuda/emitter.h"
 
 namespace passnet::tile_cuda {

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "tile_cpu/ctypes.h"
-#include "tile_cpu/effects.h"
-#include "tile_cpu/op_text.h"
+#include "tile/c_text.h"
+#include "tile/effects.h"
 #include "tile_cuda/emitter.h"
 #include "tile_cuda/prelude.h"
 
@@ -40,12 +39,12 @@ Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts,
       target_(target),
       ranges_(tile::ranges(function, facts)),
       axes_(axes(function, facts, ranges_)),
-      written_(tile_cpu::written_parameters(function)),
+      origin_(tile::pointer_origins(function)),
+      written_(tile::written_parameters(function)),
       access_(shape_less),
       shapes_(shape_less) {
   const std::size_t n = f_.types.size();
   def_.resize(n);
-  initial_.assign(n, tile::kNoValue);
   uses_.resize(n);
   free_.resize(n);
   natural_.resize(n);
@@ -62,7 +61,7 @@ Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts,
 }
 
 std::string Emitter::type_name(const Type& t) const {
-  return t.pointer ? tile_cpu::stored_name(t.elem) + "*" : tile_cpu::scalar_name(t.elem);
+  return t.pointer ? tile::stored_name(t.elem) + "*" : tile::scalar_name(t.elem);
 }
 
 void Emitter::line(const std::string& text) {
@@ -137,7 +136,7 @@ Ref Emitter::get(ValueId v, const Layout& layout) {
     ref.map = std::move(moves);
     return ref;
   }
-  if (op != nullptr && op->code == Code::constant) return {tile_cpu::constant_text(*op, type(v).elem), false, {}, 1};
+  if (op != nullptr && op->code == Code::constant) return {tile::constant_text(*op, type(v).elem), false, {}, 1};
   for (std::size_t s = scopes_.size(); s-- > 0;)
     if (const auto it = scopes_[s].find({v, layout}); it != scopes_[s].end()) return it->second;
   if (free_[static_cast<std::size_t>(v)]) {
@@ -184,23 +183,23 @@ std::string Emitter::element_text(const Op& op, const std::vector<Ref>& operands
     for (const auto& [code, sign] : signs)
       if (code == op.code) return fmt::format("({} {} {})", x(0), sign, x(1));
   }
-  std::vector<tile_cpu::OperandText> texts;
+  std::vector<tile::OperandText> texts;
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
-    tile_cpu::OperandText o{x(i), type(op.operands[i]).elem};
+    tile::OperandText o{x(i), type(op.operands[i]).elem};
     const tile::Range& r = ranges_[static_cast<std::size_t>(op.operands[i])];
     o.non_negative = r.lo >= 0;
     o.safe_divisor = r.lo > 0 || r.hi < -1;
     if (r.lo == r.hi && r.lo > 0) o.constant = r.lo;
     texts.push_back(std::move(o));
   }
-  return tile_cpu::op_text(op, texts, t.elem, false);
+  return tile::op_text(op, texts, t.elem);
 }
 
 void Emitter::emit_element(const Op& op, const Layout* layout) {
   const ValueId r = op.result();
   switch (op.code) {
     case Code::constant:
-      if (layout == nullptr) scalars_[static_cast<std::size_t>(r)] = tile_cpu::constant_text(op, type(r).elem);
+      if (layout == nullptr) scalars_[static_cast<std::size_t>(r)] = tile::constant_text(op, type(r).elem);
       return;
     case Code::program_id: scalars_[static_cast<std::size_t>(r)] = fmt::format("pid{}", op.axis); return;
     case Code::num_programs:

@@ -101,7 +101,6 @@ class Emitter {
   void emit_load(const Op& op);
   void emit_store(const Op& op);
   void emit_atomic(const Op& op);
-  std::int32_t parameter_of(ValueId pointer) const;
   std::int32_t memory_of(ValueId pointer) const;
   bool never_written(std::int32_t memory) const;
   // Memory that a program touched since its last barrier, through this pointer in this layout.
@@ -139,8 +138,8 @@ class Emitter {
   const Target target_;
   std::vector<tile::Range> ranges_;
   std::vector<Axes> axes_;
+  std::vector<std::int32_t> origin_;  // by value: the parameter that a pointer comes from
   std::vector<const Op*> def_;
-  std::vector<ValueId> initial_;  // of a carried value: what it starts as
   std::vector<int> uses_;
   std::vector<bool> free_;
   std::vector<bool> written_;     // by parameter

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tile_cpu/ctypes.h"
+#include "tile/c_text.h"
 #include "tile_cuda/emitter.h"
 
 namespace passnet::tile_cuda {
@@ -17,31 +17,8 @@ std::string joined(const std::string& a, const std::string& b, const char* with)
 
 }  // namespace
 
-// The parameter whose pointer this derives from; -1: several, or none.
-std::int32_t Emitter::parameter_of(ValueId p) const {
-  for (int guard = 0; guard < tile::kValueLimit; ++guard) {
-    const auto& params = f_.body.params;
-    if (const auto it = std::find(params.begin(), params.end(), p); it != params.end())
-      return static_cast<std::int32_t>(it - params.begin());
-    if (initial_[static_cast<std::size_t>(p)] != tile::kNoValue) {
-      p = initial_[static_cast<std::size_t>(p)];
-      continue;
-    }
-    const Op* op = def(p);
-    if (op == nullptr || op->operands.empty()) return -1;
-    if (op->code == Code::select) {
-      const std::int32_t a = parameter_of(op->operands[1]), b = parameter_of(op->operands[2]);
-      return a == b ? a : -1;
-    }
-    const bool follows = op->code == Code::addptr || op->code == Code::bitcast || transparent(*op);
-    if (!follows || !type(op->operands[0]).pointer) return -1;
-    p = op->operands[0];
-  }
-  return -1;
-}
-
 std::int32_t Emitter::memory_of(ValueId pointer) const {
-  const std::int32_t p = parameter_of(pointer);
+  const std::int32_t p = origin_[static_cast<std::size_t>(pointer)];
   return p < 0 ? -1 : facts_.parameters[static_cast<std::size_t>(p)].memory;
 }
 
@@ -107,7 +84,7 @@ Emitter::Vector Emitter::vector_of(ValueId pointer, const Layout& layout) const 
 void Emitter::emit_load(const Op& op) {
   const ValueId r = op.result(), p = op.operands[0];
   const bool masked = op.operands.size() > 1, other_given = op.operands.size() > 2;
-  const std::string access = tile_cpu::access_name(type(r).elem);
+  const std::string access = tile::access_name(type(r).elem);
   const char* readonly = never_written(memory_of(p)) ? "true" : "false";
   const std::string zero = fmt::format("({})0", type_name(type(r)));
   if (!type(r).is_tile()) {
@@ -169,7 +146,7 @@ void Emitter::emit_load(const Op& op) {
 void Emitter::emit_store(const Op& op) {
   const ValueId p = op.operands[0], x = op.operands[1];
   const bool masked = op.operands.size() > 2;
-  const std::string access = tile_cpu::access_name(type(p).elem);
+  const std::string access = tile::access_name(type(p).elem);
   if (!type(p).is_tile()) {
     touch(p, Layout{}, true);
     line(fmt::format("if ({}) store_one<{}>({}, {});",
@@ -223,8 +200,8 @@ void Emitter::emit_atomic(const Op& op) {
   const ValueId r = op.result(), p = op.operands[0];
   const bool cas = op.code == Code::atomic_cas;
   const bool masked = !cas && op.operands.size() > 2;
-  const std::string access = tile_cpu::access_name(type(p).elem);
-  const std::string policy = cas ? "cas" : tile_cpu::atomic_policy(op.atomic);
+  const std::string access = tile::access_name(type(p).elem);
+  const std::string policy = cas ? "cas" : tile::atomic_policy(op.atomic);
   const bool tile = type(p).is_tile();
   const Layout layout = tile ? home(r) : Layout{};
   const auto ref = [&](ValueId v) { return tile ? get(v, layout) : scalar(v); };

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "tile_cpu/ctypes.h"
-#include "tile_cpu/op_text.h"
+#include "tile/c_text.h"
 #include "tile_cuda/emitter.h"
 
 namespace passnet::tile_cuda {
@@ -38,8 +37,8 @@ std::string Emitter::combined(const Op& op, const std::string& a, const std::str
   if (is_position(op)) return fmt::format("{}({}, {})", op.combine == Combine::argmin ? "lower" : "higher", a, b);
   Op binary;
   binary.code = code_of(op.combine);
-  const tile_cpu::OperandText operands[] = {{a, elem}, {b, elem}};
-  return tile_cpu::op_text(binary, operands, elem, false);
+  const tile::OperandText operands[] = {{a, elem}, {b, elem}};
+  return tile::op_text(binary, operands, elem);
 }
 
 // In a thread as a tree, then over lanes by shuffles, then over warps through shared memory; every thread gets the
@@ -53,7 +52,7 @@ void Emitter::emit_reduce(const Op& op) {
   const Layout result = without_dim(layout, shape, axis);
   const Ref in = get(x, layout);
   const Elem elem = type(x).elem;
-  const std::string plain = tile_cpu::scalar_name(elem);
+  const std::string plain = tile::scalar_name(elem);
   const std::string t = is_position(op) ? fmt::format("Position<{}>", plain) : plain;
   std::vector<BitMove> kept, gone;  // result register, number along the axis -> operand register
   std::vector<int> lanes, warps;
@@ -136,7 +135,7 @@ void Emitter::emit_scan(const Op& op) {
   const BitRange range = dim_bits(type(x).shape, static_cast<std::size_t>(op.axis));
   const Ref in = get(x, layout);
   const Ref out = make_array(r, layout);
-  const std::string t = tile_cpu::scalar_name(type(x).elem);
+  const std::string t = tile::scalar_name(type(x).elem);
   std::vector<BitMove> kept, axis;
   int threads = 0;
   for (int b = 0; b < layout.count; ++b) {

@@ -6,6 +6,7 @@ import numpy as np
 from tile_cases import HEAD, Buffer
 
 WAYS = ("interpreted", "compiled", "checked")
+NO_NVRTC = "CUDA kernels need NVRTC"  # how src/cuda says so
 
 
 def job(case, file, data):

@@ -1,8 +1,9 @@
-// Which parameters a kernel may write, through views, loops and branches.
+// Which parameters a kernel may write, and where its pointers come from, through views, loops and branches.
+#include "tile/effects.h"
+
 #include <gtest/gtest.h>
 
 #include "tile/stages.h"
-#include "tile_cpu/effects.h"
 
 using namespace passnet;
 
@@ -13,8 +14,15 @@ std::string written(const std::string& body, const std::string& parameters = "%0
   const tile::Function f = tile::parse("test", "kernel k(" + parameters + ") {\n" + body + "}\n").take();
   tile::verify(f).take();
   std::string out;
-  for (const bool w : tile_cpu::written_parameters(f)) out += w ? 'w' : '-';
+  for (const bool w : tile::written_parameters(f)) out += w ? 'w' : '-';
   return out;
+}
+
+// The parameter that a value comes from; -1: several, anywhere, or no pointer.
+std::int32_t origin(const std::string& body, tile::ValueId value) {
+  const tile::Function f = tile::parse("test", "kernel k(%0 a: *f32, %1 b: *f32, %2 n: i32) {\n" + body + "}\n").take();
+  tile::verify(f).take();
+  return tile::pointer_origins(f)[static_cast<std::size_t>(value)];
 }
 
 }  // namespace
@@ -40,4 +48,34 @@ TEST(effects, carried_round_a_loop) {
                     "  %5: *f32, %6: *f32 = for %3, %2, %4, %0, %1 do (%7: i32, %8: *f32, %9: *f32) {\n"
                     "    yield %9, %8\n  }\n  %10: f32 = constant 1.0\n  store %5, %10\n"),
             "ww-");
+}
+
+TEST(effects, origin) {
+  const std::string views = "  %3: *f32 = addptr %1, %2\n  %4: *f32[4] = splat %3\n  %5: f32[4] = load %4\n";
+  EXPECT_EQ(origin(views, 0), 0);
+  EXPECT_EQ(origin(views, 4), 1);
+  EXPECT_EQ(origin(views, 2), -1);  // no pointers
+  EXPECT_EQ(origin(views, 5), -1);
+  const std::string test = "  %3: i32 = constant 0\n  %4: i1 = lt %2, %3\n";
+  EXPECT_EQ(origin(test + "  %5: *f32 = select %4, %0, %0\n", 5), 0);
+  EXPECT_EQ(origin(test + "  %5: *f32 = select %4, %0, %1\n", 5), -1);
+  EXPECT_EQ(origin(test + "  %5: *f32 = if %4 then {\n    yield %1\n  } else {\n    yield %1\n  }\n", 5), 1);
+  EXPECT_EQ(origin("  %3: i64 = cast %0\n  %4: *f32 = cast %3\n", 4), -1);
+}
+
+TEST(effects, origin_of_a_carried_pointer) {
+  const auto carried = [](const std::string& yields, tile::ValueId value) {
+    return origin(
+        "  %3: i32 = constant 0\n  %4: i32 = constant 1\n"
+        "  %5: *f32, %6: *f32 = for %3, %2, %4, %0, %1 do (%7: i32, %8: *f32, %9: *f32) {\n"
+        "    %10: *f32 = addptr %8, %4\n    yield " +
+            yields + "\n  }\n",
+        value);
+  };
+  for (const tile::ValueId v : {5, 8, 10}) {
+    EXPECT_EQ(carried("%10, %9", v), 0);
+    EXPECT_EQ(carried("%9, %10", v), -1);  // goes round
+    EXPECT_EQ(carried("%1, %9", v), -1);   // starts as one, goes on as the other
+  }
+  EXPECT_EQ(carried("%10, %9", 9), 1);
 }

@@ -1,12 +1,8 @@
-#include "tile_cpu/effects.h"
+#include "tile/effects.h"
 
-namespace passnet::tile_cpu {
+#include <bit>
 
-using tile::Block;
-using tile::Code;
-using tile::Function;
-using tile::Op;
-using tile::ValueId;
+namespace passnet::tile {
 
 namespace {
 
@@ -25,6 +21,16 @@ class Origins {
     std::vector<bool> out(f_.parameters.size());
     mark(f_.body, out);
     return out;
+  }
+
+  std::int32_t only(ValueId v) const {
+    int count = 0;
+    std::int32_t out = -1;
+    for (std::size_t w = 0; w < words_; ++w) {
+      count += std::popcount(at(v)[w]);
+      if (at(v)[w] != 0) out = static_cast<std::int32_t>(w * 64) + std::countr_zero(at(v)[w]);
+    }
+    return f_.type(v).pointer && count == 1 ? out : -1;
   }
 
  private:
@@ -97,4 +103,11 @@ class Origins {
 
 std::vector<bool> written_parameters(const Function& function) { return Origins(function).written(); }
 
-}  // namespace passnet::tile_cpu
+std::vector<std::int32_t> pointer_origins(const Function& function) {
+  const Origins origins(function);
+  std::vector<std::int32_t> out;
+  for (std::size_t v = 0; v < function.types.size(); ++v) out.push_back(origins.only(static_cast<ValueId>(v)));
+  return out;
+}
+
+}  // namespace passnet::tile

@@ -1,0 +1,18 @@
+// What a kernel's pointers point to.
+#pragma once
+
+#include <vector>
+
+#include "tile/ir.h"
+
+namespace passnet::tile {
+
+// By number in Function::parameters: whether the kernel may write there. A pointer that is made from an integer may
+// point anywhere.
+std::vector<bool> written_parameters(const Function& function);
+
+// By value: the number of the one parameter that a pointer comes from, by whatever way through loops and branches.
+// -1: several, anywhere, or no pointer.
+std::vector<std::int32_t> pointer_origins(const Function& function);
+
+}  // namespace passnet::tile
