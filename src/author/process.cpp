@@ -21,7 +21,7 @@ Result<bool> author_in_process(const std::vector<std::string>& graphs, const std
     for (char** item = environ; *item != nullptr; ++item) environment.emplace_back(*item);
     ProcessLimits limits;
     limits.seconds = 600;
-    limits.memory_bytes = std::int64_t{64} << 30;
+    limits.memory_bytes = std::int64_t{64} << (kAddressSanitizer ? 50 : 30);
     auto result = process_run(command, environment, limits);
     if (!result) return std::move(result.error());
     if (result->status != 0 || !file_exists(order))
