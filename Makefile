@@ -32,7 +32,7 @@ demo: build ## bench hand-written passes, the author's and none on three tasks o
 	@echo
 	@echo "== An agent without a language model: the author answers through the same tools"
 	@rm -rf build/demo-agent && build/passnet agent run samples/gpt2_tanh_gelu --model author --budget 0.5 --out build/demo-agent
-	@build/passnet agent export build/demo-agent --format transcript | sed -n '/--- step 3/,$$p'
+	@build/passnet agent export build/demo-agent --format transcript 2>/dev/null | sed -n '/--- step 3/,$$p'
 	@for format in r2e openai sharegpt; do build/passnet agent export build/demo-agent --format $$format -o build/demo-agent/$$format.jsonl 2>/dev/null; done
 	@echo "The event log, and trajectories for training in three formats, are in build/demo-agent."
 

@@ -23,8 +23,8 @@ Result<bool> author_in_process(const std::vector<std::string>& graphs, const std
     for (char** item = environ; *item != nullptr; ++item) environment.emplace_back(*item);
     ProcessLimits limits;
     limits.seconds = 600;
-    // of addresses, which CUDA reserves by the terabyte
-    limits.memory_bytes = std::int64_t{64} << (device == DeviceType::cuda ? 50 : 30);
+    // of addresses, which CUDA and sanitizers reserve by the terabyte
+    limits.memory_bytes = std::int64_t{64} << (device == DeviceType::cuda || kAddressSanitizer ? 50 : 30);
     auto result = process_run(command, environment, limits);
     if (!result) return std::move(result.error());
     if (result->status != 0 || !file_exists(order))

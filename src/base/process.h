@@ -10,6 +10,15 @@
 
 namespace passnet {
 
+// Built with the address sanitizer, which reserves terabytes of addresses and ends a process that is out of memory.
+#ifdef __has_feature
+inline constexpr bool kAddressSanitizer = __has_feature(address_sanitizer);  // clang
+#elif defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kAddressSanitizer = true;
+#else
+inline constexpr bool kAddressSanitizer = false;
+#endif
+
 struct ProcessLimits {
   double seconds = 60;
   std::int64_t memory_bytes = std::int64_t{4} << 30;  // of one process's address space

@@ -76,17 +76,25 @@ bool is_close(typename E::Compute got, typename E::Compute expected, typename E:
   return actual <= allowed && std::isfinite(actual);
 }
 
+// Whether element i is near enough.
 template <class E>
-std::int64_t first_far(const E* got, const E* expected, std::int64_t from, std::int64_t n, const Tolerance& tolerance) {
+struct Near {
   using C = typename E::Compute;
+  const E *got, *expected;
+  C rtol, atol;
   // Added to a tensor, a number is rounded to its dtype first; multiplied, it is not.
-  const C rtol = static_cast<C>(tolerance.rtol), atol = E::round(static_cast<C>(tolerance.atol));
+  Near(const E* g, const E* e, const Tolerance& tolerance)
+      : got(g), expected(e), rtol(static_cast<C>(tolerance.rtol)), atol(E::round(static_cast<C>(tolerance.atol))) {}
+  bool operator()(std::int64_t i) const { return is_close<E>(got[i].value(), expected[i].value(), rtol, atol); }
+};
+
+template <class E>
+std::int64_t first_far(const Near<E>& near, std::int64_t from, std::int64_t n) {
   for (; from < n; from += kChunk) {
-    const std::int64_t end = std::min(n, from + kChunk);
     bool all = true;
-    for (std::int64_t i = from; i < end; ++i) all &= is_close<E>(got[i].value(), expected[i].value(), rtol, atol);
+    for (std::int64_t i = from, end = std::min(n, from + kChunk); i < end; ++i) all &= near(i);
     if (all) continue;
-    while (is_close<E>(got[from].value(), expected[from].value(), rtol, atol)) ++from;
+    while (near(from)) ++from;
     return from;
   }
   return n;
@@ -99,7 +107,7 @@ int sweep(const E* got, const E* expected, std::int64_t n, std::size_t law, doub
   for (int t = kTightest; t < kNever; ++t) {
     Tolerance tolerance = passnet::tolerance(law, t);
     tolerance.atol *= atol_scale;
-    at = first_far(got, expected, at, n, tolerance);
+    at = first_far<E>({got, expected, tolerance}, at, n);
     if (at == n) return t;
   }
   return kNever;
@@ -144,8 +152,9 @@ void compare_floats(const void* got_, const void* expected_, std::int64_t n, dou
   out.tightest_t = out.by_law[own];
   Tolerance usual = tolerance(own, kReportedAt);
   usual.atol *= atol_scale;
+  const Near<E> near(got, expected, usual);
   if (out.tightest_t > kReportedAt)
-    for (std::int64_t i = 0; (i = first_far(got, expected, i, n, usual)) < n; ++i) ++out.wrong;
+    for (std::int64_t i = 0; i < n; ++i) out.wrong += near(i) ? 0 : 1;
 }
 
 template <class T>

@@ -81,10 +81,10 @@ std::string tasks_text(const Column& c) {
     for (; begin != end; ++begin) out += fmt::format("  {} {:.3f}", c.tasks[*begin].name, c.card.task_as[*begin]);
     out += "\n";
   };
-  const std::size_t n = std::min(kShownTasks, order.size());
   if (order.size() < 2) return out;
-  list("best", order.begin(), order.begin() + static_cast<std::ptrdiff_t>(n));
-  list("worst", order.rbegin(), order.rbegin() + static_cast<std::ptrdiff_t>(n));
+  const std::size_t best = std::min(kShownTasks, order.size()), worst = std::min(kShownTasks, order.size() - best);
+  list("best", order.begin(), order.begin() + static_cast<std::ptrdiff_t>(best));
+  if (worst > 0) list("worst", order.rbegin(), order.rbegin() + static_cast<std::ptrdiff_t>(worst));
   return out;
 }
 

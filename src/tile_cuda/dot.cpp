@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tile_cpu/ctypes.h"
+#include "tile/c_text.h"
 #include "tile_cuda/emitter.h"
 
 namespace passnet::tile_cuda {
@@ -51,7 +51,7 @@ void Emitter::emit_dot(const Op& op) {
   const int pad_a = half ? kPadHalf : kPadRows, pad_b = half ? kPadHalf : tf32 ? kPadColumns : 1;
   const int pitch_a = sa[rank - 1] + pad_a, pitch_b = sb[rank - 1] + pad_b;
   const auto rows = [](const Shape& s) { return s.elements() / s[static_cast<std::size_t>(s.rank - 1)]; };
-  const std::string t = half ? "u16" : tile_cpu::scalar_name(type(a).elem);
+  const std::string t = half ? "u16" : tile::scalar_name(type(a).elem);
   const std::int64_t bytes = half ? 2 : type(a).elem == Elem::f64 || type(a).elem == Elem::i64 ? 8 : 4;
   const auto own = [&](ValueId v) -> Layout {
     const Op* d = def(v);
@@ -90,7 +90,7 @@ void Emitter::emit_dot(const Op& op) {
     while (half && bits < 3 && bits < row && l.in_register(bits)) ++bits;
     const std::string head = guard.empty() ? "" : fmt::format("if ({}) ", guard);
     if (half) {
-      const std::string access = tile_cpu::access_name(type(v).elem);
+      const std::string access = tile::access_name(type(v).elem);
       line(
           fmt::format("{}EACH(g, {}) {{ f32 w[{}]; EACH(j, {}) {{ const int e = g * {} + j; w[j] = {}; }} "
                       "store_many<{}, {}>({} + {}, w); }}",
@@ -129,7 +129,7 @@ void Emitter::emit_dot_lanes(const Op& op, const Layout& layout, const Ref& acc,
     row_a = fmt::format("({} * {} + {})", batch, sa[1], m);
     row_b = fmt::format("({} * {} + k)", batch, k);
   }
-  const std::string t = tile_cpu::scalar_name(type(op.result()).elem);
+  const std::string t = tile::scalar_name(type(op.result()).elem);
   line("#pragma unroll 4");
   line(
       fmt::format("for (int k = 0; k < {}; ++k) EACH(e, {}) {}[e] = multiply_add(({}){}[{} * {} + k], ({}){}[{} * {} + "

@@ -22,9 +22,9 @@ import urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import common
+import run_test
 from common import *
 from client import Server
-from endpoint import Endpoint
 
 PEERS = ("litellm", "mcp", "fastmcp", "openenv", "datasets", "jsonschema")
 BINARY, SAMPLES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
@@ -175,13 +175,18 @@ def openenv(tmp):
         check("openenv: its place is free again", left == 0, left)
 
 
-def datasets(tmp):
-    """The records of a run, read by the package that trainers read them with, and against the schema."""
-    from datasets import load_dataset
+def whole(value):
+    """Without what the package fills in: keys that only other rows have."""
+    if isinstance(value, dict):
+        return {k: whole(v) for k, v in value.items() if v is not None}
+    return [whole(v) for v in value] if isinstance(value, list) else value
 
-    folder = os.path.join(tmp, "records")
-    run(BINARY, "agent", "run", *SERVE, "--model", "author", "--no-measure", "--out", folder)
-    run(BINARY, "agent", "run", *SERVE, "--model", "author", "--no-measure", "--out", folder, "--attempts", "2")
+
+def check_files(name, folder, cache, attempts):
+    """Every format that is JSON, read by the package that trainers read it with, and against the schema."""
+    from datasets import disable_progress_bars, load_dataset
+
+    disable_progress_bars()
     schema = json.load(open(os.path.join(HERE, "..", "..", "docs", "agent.schema.json")))
     files = {"event": os.path.join(folder, "events.jsonl")}
     for kind in ("r2e", "openai", "sharegpt"):
@@ -189,15 +194,29 @@ def datasets(tmp):
         run(BINARY, "agent", "export", folder, "--format", kind, "-o", files[kind])
     files["completions"] = os.path.join(folder, "r2e_completions.jsonl")
     for kind, file in files.items():
+        lines = [json.loads(line) for line in open(file, encoding="utf-8")]
         if kind != "event":  # of several kinds of lines
-            rows = load_dataset("json", data_files=file, split="train", cache_dir=os.path.join(tmp, "cache"))
-            check(f"datasets reads {kind}", len(rows) == 2, len(rows))
+            rows = load_dataset("json", data_files=file, split="train", cache_dir=cache)
+            check(f"{name}: datasets reads {kind}", len(rows) == attempts, len(rows))
+            check(f"{name}: datasets reads all of {kind}", whole(list(rows)) == whole(lines), rows)
         if importlib.util.find_spec("jsonschema"):
             import jsonschema
             validator = jsonschema.Draft202012Validator({"$ref": f"#/$defs/{kind}", "$defs": schema["$defs"]})
-            for line in open(file, encoding="utf-8"):
-                wrong = [e.message for e in validator.iter_errors(json.loads(line))]
-                check(f"{kind} fits the schema", not wrong, wrong[:3])
+            for line in lines:
+                wrong = [e.message for e in validator.iter_errors(line)]
+                check(f"{name}: {kind} fits the schema", not wrong, wrong[:3])
+
+
+def datasets(tmp):
+    """The records of the author's run, and of a scripted model that writes a wrong pass, mends and improves it."""
+    cache, folder = os.path.join(tmp, "cache"), os.path.join(tmp, "records")
+    for attempts in (1, 2):
+        run(BINARY, "agent", "run", *SERVE, "--model", "author", "--no-measure", "--out", folder, "--attempts", attempts)
+    check_files("author", folder, cache, 2)
+    for stream in (False, True):
+        folder = os.path.join(tmp, f"scripted{stream:d}")
+        run_test.learning(folder, stream)
+        check_files("scripted model, streamed" if stream else "scripted model", folder, cache, 1)
 
 
 def main():

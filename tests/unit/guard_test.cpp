@@ -14,6 +14,7 @@
 #include <random>
 #include <thread>
 
+#include "base/process.h"
 #include "guard/protocol.h"
 
 namespace passnet::guard {
@@ -29,9 +30,7 @@ std::unique_ptr<Worker> worker_of(Template& t, const Limits& limits = {}) { retu
 
 // Beyond the limit a job gets std::bad_alloc; the address sanitizer's allocator ends the process instead.
 bool out_of_memory(const Result<std::string>& result) {
-#ifdef __SANITIZE_ADDRESS__
-  if (!result && result.error().code == Code::io) return true;
-#endif
+  if (kAddressSanitizer && !result && result.error().code == Code::io) return true;
   return !result && result.error().message == "out of memory";
 }
 
