@@ -58,6 +58,7 @@ Case read_case(const json& job) {
   if (kernel == nullptr || kernel->kind != Binding::Kind::kernel) fail(Code::usage, "no such kernel");
   out.launch.kernel = {&kernel->owner->syntax, kernel->statement, kernel->owner};
   LaunchVariant& variant = out.launch.variants.emplace_back();
+  variant.fp_fusion = false;  // as the interpreter
   for (std::size_t i = 0; i < 3; ++i) variant.grid[i] = job.at("grid").at(i).get<std::int64_t>();
   for (const json& a : job.at("arguments")) {
     LaunchArgument& argument = out.launch.arguments.emplace_back();

@@ -66,7 +66,7 @@ def request(name, fill):
 def ours(passnet, name):
     kernel, arguments, grid, warps = request(name, "zeros")
     command = [passnet, "tile", "time", os.path.join(HERE, "kernels.py"), "--kernel", kernel, "--args", arguments, "--grid", grid,
-               "--num-warps", str(warps)]
+               "--num-warps", str(warps), "--fp-fusion"]
     ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if ran.returncode:
         return None, ran.stderr.strip().splitlines()[0] if ran.stderr else f"exit {ran.returncode}"

@@ -12,6 +12,8 @@ namespace passnet::author {
 
 namespace {
 
+constexpr char kRounding[] = "enable_fp_fusion=False";  // eager rounds products and sums one by one
+
 constexpr unsigned kRows = 1;  // dependence on the rows; columns of group g: 2 << g
 
 class Printer {
@@ -422,7 +424,7 @@ class Printer {
       out_.launch.push_back(fmt::format("n = {}", ix_.text(extent(rows_), true)));
       out_.launch.push_back(fmt::format("block = min({}, triton.next_power_of_2(n))", machine_.flat_block));
       parameters.insert(parameters.end(), {"n", "BLOCK: tl.constexpr"});
-      tail = {"n", "BLOCK=block"};
+      tail = {"n", "BLOCK=block", kRounding};
       out_.launch.push_back(fmt::format("{}[(triton.cdiv(n, block),)]({}, {})", out_.name, text_join(values, ", "),
                                         text_join(tail, ", ")));
     } else {
@@ -449,6 +451,7 @@ class Printer {
       if (!k_.reduces)
         grid = fmt::format("(triton.cdiv(n_rows, rows), triton.cdiv({}, {}))", ix_.text(extent(columns_[0]), true),
                            widths[0]);
+      tail.emplace_back(kRounding);
       out_.launch.push_back(
           fmt::format("{}[{}]({}, {})", out_.name, grid, text_join(values, ", "), text_join(tail, ", ")));
     }
@@ -479,6 +482,12 @@ class Printer {
 };
 
 }  // namespace
+
+Machine machine_of(DeviceType device) {
+  Machine out;
+  if (device == DeviceType::cuda) out = {1024, 2048, 512};
+  return out;
+}
 
 PrintedKernel print_kernel(const Kernel& kernel, Indices& ix, const std::string& name,
                            const std::map<int, std::string>& names, const std::map<const Tensor*, int>& buffer_of,

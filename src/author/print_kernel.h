@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "author/schedule.h"
+#include "exec/tensor_ref.h"
 
 namespace passnet::author {
 
@@ -14,6 +15,8 @@ struct Machine {
   std::int64_t tile = 4096;        // elements of a program with rows and columns
   std::int64_t columns = 1024;     // columns of one program, where they may be cut
 };
+// Many small programs keep a GPU busy.
+Machine machine_of(DeviceType device);
 
 struct PrintedKernel {
   std::string name;

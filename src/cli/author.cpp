@@ -45,6 +45,7 @@ void explain(const author::Decision& d) {
 
 int run(const Options& o) {
   author::AuthorOptions options;
+  options.machine = author::machine_of(device_from_name(o.device).take());
   options.keep_all = o.all;
   std::vector<GraphFolder> graphs;
   for (const std::string& graph : o.selection.resolve()) graphs.push_back(read_graph_folder(graph).take());

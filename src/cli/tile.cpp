@@ -28,7 +28,7 @@ struct Options {
   std::string architecture = "compute_90";
   int num_warps = 4, runs = 50;
   std::int64_t values = 32, ulps = 8;
-  bool all = false, json = false;
+  bool all = false, json = false, fusion = false;
 };
 
 KernelSource build(const TileTask& task, const TileMemory& memory, bool checked, const tile_cpu::StageDump& dump = {}) {
@@ -40,6 +40,7 @@ KernelSource build(const TileTask& task, const TileMemory& memory, bool checked,
 LaunchVariant gpu_variant(const Options& o, const TileTask& task) {
   LaunchVariant out = task.variant();
   out.num_warps = o.num_warps;
+  out.fp_fusion = o.fusion;
   return out;
 }
 
@@ -246,6 +247,7 @@ void add_tile(CLI::App& app, Outcome& outcome) {
     c->add_option("--grid", o->request.grid, "One to three sizes: 4 or 4,2,1")->capture_default_str();
     c->add_option("--inputs", o->request.inputs, "A JSON file with values: {\"x_ptr\": [1.0, 2.0]}")->type_name("FILE");
     c->add_option("--seed", o->request.seed, "Of random values")->capture_default_str();
+    c->add_flag("--fp-fusion", o->fusion, "On a GPU a product and a sum after it may be rounded once, as Triton does");
     c->add_option("--num-warps", o->num_warps, "Of a program on a GPU")->capture_default_str();
     c->callback([=, &outcome] { outcome.code = function(*o); });
     return c;

@@ -81,11 +81,13 @@ std::optional<GpuState> gpu_state() {
   const Nvml* n = nvml();
   if (n == nullptr) return std::nullopt;
   GpuState out;
-  const auto ask = [](int result, unsigned value) { return result == kSuccess ? static_cast<int>(value) : -1; };
-  unsigned value = 0;
-  out.sm_mhz = ask(n->clock(n->gpu, kSmClock, &value), value);
-  out.memory_mhz = ask(n->clock(n->gpu, kMemoryClock, &value), value);
-  out.celsius = ask(n->temperature(n->gpu, kOfGpu, &value), value);
+  const auto ask = [n](int (*question)(Gpu, int, unsigned*), int which) {
+    unsigned value = 0;
+    return question(n->gpu, which, &value) == kSuccess ? static_cast<int>(value) : -1;
+  };
+  out.sm_mhz = ask(n->clock, kSmClock);
+  out.memory_mhz = ask(n->clock, kMemoryClock);
+  out.celsius = ask(n->temperature, kOfGpu);
   return out;
 }
 

@@ -135,15 +135,15 @@ Result<Nvrtc> nvrtc() {
   return library()->about;
 }
 
-Result<Compiled> compile(const std::string& source, const std::string& architecture) {
+Result<Compiled> compile(const std::string& source, const std::string& architecture, bool fuse) {
   if (!library()) return library().error();
   const Library& lib = *library();
   Holder holder(lib);
   if (const int result = lib.create(&holder.program, source.c_str(), "kernel.cu", 0, nullptr, nullptr); result != 0)
     return Error{Code::internal, {}, fmt::format("NVRTC: {}", lib.error_text(result)), {}};
   const std::string arch = "--gpu-architecture=" + architecture;
-  // Products and sums are rounded one by one, as eager's are.
-  const char* options[] = {arch.c_str(), "--std=c++17", "--fmad=false", "--ptxas-options=-v", "-w"};
+  const char* options[] = {arch.c_str(), "--std=c++17", fuse ? "--fmad=true" : "--fmad=false", "--ptxas-options=-v",
+                           "-w"};
   const int result = lib.compile(holder.program, static_cast<int>(std::size(options)), options);
   Compiled out;
   out.log = fetch(holder.program, lib.log_size, lib.log);

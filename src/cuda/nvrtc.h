@@ -18,8 +18,8 @@ struct Compiled {
   std::string image;  // a cubin for `sm_90`, text for `compute_90`
   std::string log;    // warnings, and what ptxas says of registers
 };
-// `architecture`: sm_NN makes machine code, compute_NN PTX. Safe for many threads. A source that does not compile gives
+// `architecture`: sm_NN makes machine code, compute_NN PTX. `fuse`: a product and a sum may be rounded once. Safe for many threads. A source that does not compile gives
 // the compiler's first error.
-Result<Compiled> compile(const std::string& source, const std::string& architecture);
+Result<Compiled> compile(const std::string& source, const std::string& architecture, bool fuse = false);
 
 }  // namespace passnet::cuda

@@ -21,7 +21,7 @@ Built build(const tile::Function& function, const LaunchPlan& plan, const Launch
             void* const* addresses, int shared_limit) {
   Built out;
   out.source = describe_kernel(function, plan, launch, variant, addresses).take();
-  const tile_cuda::Target target{variant.num_warps, variant.num_stages, shared_limit};
+  const tile_cuda::Target target{variant.num_warps, variant.num_stages, shared_limit, variant.fp_fusion};
   out.emitted = tile_cuda::run_stages(out.source.function, out.source.facts, target).take();
   return out;
 }

@@ -156,6 +156,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
   std::vector<std::optional<HostValue>> values(kernel.parameters.size());
   for (std::size_t i = 0; i < args.size(); ++i) values[i] = args[i];
   std::int64_t warps = 4, stages = 3;
+  bool fusion = true;
   for (auto& [name, value] : kwargs) {
     const auto p = find_parameter(kernel, name);
     if (p != kernel.parameters.end()) {
@@ -166,6 +167,8 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
       warps = integer(value, place);
     } else if (name == "num_stages") {
       stages = integer(value, place);
+    } else if (name == "enable_fp_fusion") {
+      fusion = truth(value, place);
     } else if (!is_launch_option(name)) {
       raise("TypeError", fmt::format("{} has no parameter '{}'", kernel.name, name), place);
     }
@@ -176,6 +179,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
         Kind::config, {HostValue::sequence(Kind::dict, {}), HostValue::of(warps), HostValue::of(stages)}));
   for (const HostValue& config : configs) {
     LaunchVariant variant;
+    variant.fp_fusion = fusion;
     variant.num_warps = static_cast<int>(integer(config.items->values[1], place));
     variant.num_stages = static_cast<int>(integer(config.items->values[2], place));
     std::vector<std::optional<HostValue>> all = values;

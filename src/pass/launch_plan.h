@@ -52,6 +52,7 @@ struct LaunchVariant {
   std::int64_t grid[3] = {1, 1, 1};
   int num_warps = 4;
   int num_stages = 3;
+  bool fp_fusion = true;  // enable_fp_fusion: on a GPU a product and a sum after it may be rounded once
 };
 
 struct PassModule;

@@ -24,18 +24,20 @@ constexpr int kSharedWithoutAsking = 48 << 10;  // bytes
 struct Entry {
   std::mutex building;
   std::string source, key;
+  bool fuse = false;
   cuda::FunctionHandle function = nullptr;
 };
 
 // By source, compared whole. Entries stay: kernels may run while the process ends.
-Entry& entry_of(const std::string& source) {
+Entry& entry_of(const std::string& source, bool fuse) {
   static std::mutex mutex;
-  static auto* const entries = new std::map<std::string, std::unique_ptr<Entry>>;
+  static auto* const entries = new std::map<std::pair<std::string, bool>, std::unique_ptr<Entry>>;
   const std::lock_guard<std::mutex> hold(mutex);
-  auto& e = (*entries)[source];
+  auto& e = (*entries)[{source, fuse}];
   if (e == nullptr) {
     e = std::make_unique<Entry>();
     e->source = source;
+    e->fuse = fuse;
   }
   return *e;
 }
@@ -44,15 +46,15 @@ Entry& entry_of(const std::string& source) {
 std::string obtain(const cuda::Device& device, Entry& e, Origin& origin, double& ms) {
   const cuda::Nvrtc compiler = cuda::nvrtc().take();
   const std::string arch = architecture(device);
-  e.key = sha256_hex(fmt::format("{} NVRTC {}.{} driver {}\n{}", arch, compiler.major, compiler.minor,
-                                 device.driver_version, e.source));
+  e.key = sha256_hex(fmt::format("{} NVRTC {}.{} driver {}{}\n{}", arch, compiler.major, compiler.minor,
+                                 device.driver_version, e.fuse ? " fused" : "", e.source));
   const std::string name = e.key + ".cubin";
   if (auto known = cache_read(name)) {
     origin = Origin::disk;
     return std::move(*known);
   }
   const auto begin = std::chrono::steady_clock::now();
-  auto compiled = cuda::compile(e.source, arch);
+  auto compiled = cuda::compile(e.source, arch, e.fuse);
   if (!compiled) {
     Error error = std::move(compiled.error());
     auto place = CacheWorkplace::make();
@@ -70,7 +72,7 @@ std::string obtain(const cuda::Device& device, Entry& e, Origin& origin, double&
 }
 
 LoadedKernel load(const cuda::Device& device, const Emitted& emitted) {
-  Entry& e = entry_of(emitted.source);
+  Entry& e = entry_of(emitted.source, emitted.fp_fusion);
   const std::lock_guard<std::mutex> hold(e.building);
   LoadedKernel out{e.function, e.key, Origin::memory, 0, emitted.threads, emitted.shared_bytes};
   if (e.function != nullptr) return out;

@@ -390,6 +390,7 @@ Emitted Emitter::run() {
   Emitted out;
   out.flat = facts_.grid[1] > kGridLimit || facts_.grid[2] > kGridLimit;
   out.threads = 1 << thread_bits_;
+  out.fp_fusion = target_.fp_fusion;
   if (out.flat) {
     line(fmt::format("const i64 program = blockIdx.x;"));
     line(fmt::format(

@@ -16,12 +16,14 @@ struct Target {
   int num_warps = 4;  // a wish: tiles that have fewer elements than threads get fewer, large ones more
   int num_stages = 3;
   int shared_limit = 227 << 10;
+  bool fp_fusion = false;  // a product and a sum after it may be rounded once
 };
 
 struct Emitted {
   std::string source;  // without any include; its parameters are those of the function, 8 bytes each
   int threads = 0;     // of a block
   int shared_bytes = 0;
+  bool fp_fusion = false;
   bool flat = false;  // the grid is one-dimensional: y or z would be over the device's limit
 };
 
