@@ -93,7 +93,7 @@ class Analysis {
         return;
       case Code::reshape: return reshape(op, out);
       case Code::cast:
-        if (!f_.type(op.operands[0]).pointer && tile::is_float(f_.type(op.operands[0]).elem)) return;
+        if (!same_values(op)) break;
         share_constant(op.operands[0], r);
         out = in(0);
         return;
@@ -132,6 +132,16 @@ class Analysis {
       default: break;
     }
     plain(op, out);
+  }
+
+  // Whether a cast leaves every number as it is.
+  bool same_values(const Op& op) const {
+    const Type &from = f_.type(op.operands[0]), &to = f_.type(op.results[0]);
+    if (from.pointer || to.pointer) return true;
+    if (tile::is_float(from.elem)) return false;
+    const tile::Range all = tile::type_range(tile::scalar_type(to.elem)),
+                      here = ranges_[static_cast<std::size_t>(op.operands[0])];
+    return here.lo >= all.lo && here.hi <= all.hi;
   }
 
   void share_constant(ValueId from, ValueId to) {

@@ -81,6 +81,14 @@ TEST(Axis, QuotientAndRemainder) {
   EXPECT_EQ(facts("  %2: i32[64] = arange -8\n  %3: i32[64] = constant 16\n  %4: i32[64] = div %2, %3\n"), "1/1/1");
 }
 
+TEST(Axis, Casts) {
+  const auto with = [](const char* to) { return facts(fmt::format("{}  %3: {}[64] = cast %2\n", kRun, to)); };
+  EXPECT_EQ(with("i64"), "64/all/1");
+  EXPECT_EQ(with("i8"), "64/all/1");                                                 // 0 to 63
+  EXPECT_EQ(with("i1"), "1/1/1");                                                    // is it 0?
+  EXPECT_EQ(facts("  %2: i32[64] = arange 96\n  %3: i8[64] = cast %2\n"), "1/1/1");  // 96 to 127, then -128
+}
+
 TEST(Axis, Masks) {
   const auto below = [](std::int64_t n) {
     return facts(fmt::format("{}  %3: i32[64] = splat %1\n  %4: i1[64] = lt %2, %3\n", kRun), 16, n);
