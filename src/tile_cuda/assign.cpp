@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kVectorBytes = 16;
 constexpr int kSectorBytes = 32;        // of memory: shorter runs waste bandwidth
+constexpr int kThreadBits = 10;         // a block has at most 1024
 constexpr int kSmallTile = 256;         // elements; not worth another layout
 constexpr int kRegistersPerValue = 32;  // of one thread; larger tiles get more warps
 constexpr int kProductRegisters = 128;  // of a product's result
@@ -73,10 +74,11 @@ int Emitter::choose_threads() const {
     if (const Op* op = def_[v]; op != nullptr && op->code == Code::dot)
       product = std::max(product, f_.types[v].shape.elements());
   }
-  int bits = kLaneBits + log2_of(target_.num_warps);
+  int bits = std::min(kThreadBits, kLaneBits + log2_of(target_.num_warps));
   const auto per_thread = [&](std::int64_t n) { return n >> bits; };
   while (bits > kLaneBits && most < (std::int64_t{1} << bits)) --bits;
-  while (bits < 10 && (product > 0 ? per_thread(product) > kProductRegisters : per_thread(most) > kRegistersPerValue))
+  while (bits < kThreadBits &&
+         (product > 0 ? per_thread(product) > kProductRegisters : per_thread(most) > kRegistersPerValue))
     ++bits;
   return bits;
 }
