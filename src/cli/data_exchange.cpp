@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "cli/data.h"
 #include "cli/graph_list.h"
@@ -35,7 +36,7 @@ class Exchange {
     for (std::size_t begin = 0; begin < paths.size(); begin += kBatch) {
       const std::size_t count = std::min(kBatch, paths.size() - begin);
       std::vector<std::optional<Result<data::GraphFiles>>> read(count);
-      data::parallel_run(jobs, count, [&](std::size_t i) {
+      parallel_run(jobs, count, [&](std::size_t i) {
         if (!sink_->contains(names[begin + i])) read[i] = data::read_graph_files(paths[begin + i]);
       });
       for (std::size_t i = 0; i < count; ++i) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/parallel.h"
 #include "cli/data.h"
 #include "cli/data_corpus.h"
 #include "data/group.h"
@@ -27,8 +28,8 @@ int group(const GroupOptions& o) {
     names += sample.name + "\n";
     for (const std::size_t i : sample.graphs) graphs += data::list_line(facts[i], o.corpus.out);
   }
-  data::parallel_run(o.corpus.jobs, samples.size(),
-                     [&](std::size_t i) { data::write_sample(o.corpus.out, samples[i], facts).take(); });
+  parallel_run(o.corpus.jobs, samples.size(),
+               [&](std::size_t i) { data::write_sample(o.corpus.out, samples[i], facts).take(); });
   file_write(o.corpus.out + "/graph_list.txt", graphs).take();
   file_write(o.corpus.out + "/sample_list.txt", names).take();
   const std::size_t bad = count_errors(facts);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "cli/data.h"
 #include "cli/graph_list.h"
@@ -40,7 +41,7 @@ std::vector<data::OpSequence> read_sequences(const std::vector<std::string>& gra
   std::vector<data::OpSequence> out(graphs.size());
   std::mutex mutex;
   Progress progress("graphs", graphs.size(), false);
-  data::parallel_run(jobs, graphs.size(), [&](std::size_t i) {
+  parallel_run(jobs, graphs.size(), [&](std::size_t i) {
     const auto folder = read_graph_folder(graphs[i], {.metas = false});
     if (folder) out[i] = data::op_sequence(folder->graph);
     const std::lock_guard hold(mutex);

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "data/family.h"
 #include "data/farm.h"

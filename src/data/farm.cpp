@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/parallel.h"
 #include "base/process.h"
 #include "guard/worker.h"
 
@@ -47,27 +48,6 @@ FarmAnswer ask(guard::Template& workers, const std::string& request, double time
 }
 
 }  // namespace
-
-void parallel_run(int jobs, std::size_t count, const std::function<void(std::size_t)>& work) {
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr error;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < (jobs > 0 ? jobs : core_count()); ++i)
-    threads.emplace_back([&] {
-      for (std::size_t at = 0; (at = next++) < count;) {
-        try {
-          work(at);
-        } catch (...) {
-          const std::lock_guard hold(mutex);
-          if (!error) error = std::current_exception();
-          next = count;
-        }
-      }
-    });
-  for (std::thread& t : threads) t.join();
-  if (error) std::rethrow_exception(error);
-}
 
 void farm_run(const FarmOptions& options, const FarmWork& work, std::size_t count,
               const std::function<std::string(std::size_t)>& request,

@@ -28,7 +28,4 @@ void farm_run(const FarmOptions& options, const FarmWork& work, std::size_t coun
               const std::function<std::string(std::size_t)>& request,
               const std::function<void(std::size_t, FarmAnswer)>& done);
 
-// The same without workers, for work that reads text alone: threads of this process.
-void parallel_run(int jobs, std::size_t count, const std::function<void(std::size_t)>& work);
-
 }  // namespace passnet::data

@@ -97,24 +97,22 @@ class CudaPlan final : public PreparedPlan {
       for (CudaKernel& k : l.kernels) {
         k.point();
         pairs_.insert(pairs_.end(), k.source.pairs.begin(), k.source.pairs.end());
-        for (const auto& [p, buffer] : k.source.pointers)
-          if (const Root root = root_of(plan, buffer);
-              plan.buffers[static_cast<std::size_t>(root.buffer)].kind == BufferKind::input)
-            aligned_.emplace_back(buffer, k.source.facts.parameters[p].alignment);
+        for (const auto& [p, buffer] : k.source.pointers) {
+          const Root root = root_of(plan, buffer);
+          const Buffer& whole = plan.buffers[static_cast<std::size_t>(root.buffer)];
+          const auto offset = static_cast<std::uintptr_t>(root.offset) * dtype_row(whole.desc.dtype).size;
+          if (whole.kind == BufferKind::input)
+            aligned_.push_back(
+                {root.buffer, offset, static_cast<std::uintptr_t>(k.source.facts.parameters[p].alignment)});
+        }
       }
   }
 
-  // Buffers that views of inputs are have their addresses only later; their roots tell.
   bool fits(void* const* addresses) const override {
     return std::all_of(pairs_.begin(), pairs_.end(),
                        [&](const InputPair& p) { return p.overlap == p.overlaps(addresses); }) &&
-           std::all_of(aligned_.begin(), aligned_.end(), [&](const auto& a) {
-             const Root root = root_of(plan_, a.first);
-             const auto size = static_cast<std::int64_t>(
-                 dtype_row(plan_.buffers[static_cast<std::size_t>(root.buffer)].desc.dtype).size);
-             const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(addresses[root.buffer]) +
-                                            static_cast<std::uintptr_t>(root.offset * size);
-             return address % static_cast<std::uintptr_t>(a.second) == 0;
+           std::all_of(aligned_.begin(), aligned_.end(), [&](const Aligned& a) {
+             return (reinterpret_cast<std::uintptr_t>(addresses[a.input]) + a.offset) % a.alignment == 0;
            });
   }
 
@@ -168,7 +166,11 @@ class CudaPlan final : public PreparedPlan {
   const LaunchPlan& plan_;
   std::vector<CudaLaunch> launches_;
   std::vector<InputPair> pairs_;
-  std::vector<std::pair<BufferId, std::int64_t>> aligned_;  // buffers in inputs, and what divides their addresses
+  struct Aligned {  // an argument inside an input, in bytes
+    BufferId input;
+    std::uintptr_t offset, alignment;
+  };
+  std::vector<Aligned> aligned_;
 };
 
 }  // namespace
@@ -227,12 +229,6 @@ std::unique_ptr<PreparedPlan> CudaBackend::build(const LaunchPlan& plan, void* c
   for (const CudaLaunch& l : launches) reports_.push_back(l.report);
   auto out = std::make_unique<CudaPlan>(engine_, device, plan, std::move(launches));
   for (std::size_t i = 0; i < plan.launches.size(); ++i) out->describe(i);
-  return out;
-}
-
-Result<std::unique_ptr<PreparedPlan>> CudaBackend::prepare(const LaunchPlan& plan, void* const* addresses) {
-  auto out = guarded([&] { return build(plan, addresses); });
-  failed_ |= !out;
   return out;
 }
 

@@ -7,22 +7,14 @@
 
 namespace passnet {
 
-class CudaBackend final : public KernelBackend {
+class CudaBackend final : public CompilingBackend {
  public:
   explicit CudaBackend(Engine& engine, std::string dump_folder = {})
-      : engine_(engine), dump_folder_(std::move(dump_folder)) {}
-  Result<std::unique_ptr<PreparedPlan>> prepare(const LaunchPlan& plan, void* const* addresses) override;
+      : CompilingBackend(engine, std::move(dump_folder)) {}
   DeviceType device() const override { return DeviceType::cuda; }
-  const std::vector<std::shared_ptr<KernelReport>>& reports() const override { return reports_; }
-  bool failed() const override { return failed_; }
 
  private:
-  std::unique_ptr<PreparedPlan> build(const LaunchPlan& plan, void* const* addresses);
-
-  Engine& engine_;
-  std::string dump_folder_;
-  std::vector<std::shared_ptr<KernelReport>> reports_;
-  bool failed_ = false;
+  std::unique_ptr<PreparedPlan> build(const LaunchPlan& plan, void* const* addresses) override;
 };
 
 }  // namespace passnet

@@ -125,12 +125,6 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
   return out;
 }
 
-Result<std::unique_ptr<PreparedPlan>> TileBackend::prepare(const LaunchPlan& plan, void* const* addresses) {
-  auto out = guarded([&] { return build(plan, addresses); });
-  failed_ |= !out;
-  return out;
-}
-
 std::unique_ptr<KernelBackend> make_backend(Engine& engine, DeviceType device, std::string dump_folder) {
   if (device == DeviceType::cuda) return std::make_unique<CudaBackend>(engine, std::move(dump_folder));
   return std::make_unique<TileBackend>(engine, std::move(dump_folder));

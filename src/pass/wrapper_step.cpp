@@ -152,6 +152,12 @@ const std::vector<std::shared_ptr<KernelReport>>& KernelBackend::reports() const
   return none;
 }
 
+Result<std::unique_ptr<PreparedPlan>> CompilingBackend::prepare(const LaunchPlan& plan, void* const* addresses) {
+  auto out = guarded([&] { return build(plan, addresses); });
+  failed_ |= !out;
+  return out;
+}
+
 Result<std::unique_ptr<PreparedPlan>> RecordingBackend::prepare(const LaunchPlan&, void* const*) {
   return std::unique_ptr<PreparedPlan>(std::make_unique<NoKernels>());
 }

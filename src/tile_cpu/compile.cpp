@@ -5,20 +5,19 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <thread>
 
+#include "base/cache.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/parallel.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "tile_cpu/abi.h"
-#include "base/cache.h"
 
 namespace passnet::tile_cpu {
 
@@ -273,15 +272,7 @@ Result<LoadedKernel> compile(const std::string& source, Build build) {
 
 std::vector<Result<LoadedKernel>> compile_many(std::span<const std::string> sources, Build build) {
   std::vector<Result<LoadedKernel>> out(sources.size(), LoadedKernel{});
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < sources.size(); i = next++) out[i] = compile(sources[i], build);
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < std::min(sources.size(), static_cast<std::size_t>(core_count())); ++i)
-    threads.emplace_back(work);
-  work();
-  for (std::thread& t : threads) t.join();
+  parallel_run(0, sources.size(), [&](std::size_t i) { out[i] = compile(sources[i], build); });
   return out;
 }
 

@@ -1,25 +1,17 @@
 #include "tile_cpu/prelude.h"
 
+#include "tile/prelude.h"
+
 namespace passnet::tile_cpu {
 
 namespace {
 
-struct Text {
-  std::string_view name;
-  std::string_view text;
-};
-
-constexpr Text kTexts[] = {
+constexpr tile::PreludeText kTexts[] = {
 #include "tile_cpu_prelude.inc"
 };
 
-struct Part {
-  std::string_view file;
-  std::string_view word;  // in the code asks for it; none: always
-};
-
 // In this order; later ones use earlier ones.
-constexpr Part kParts[] = {
+constexpr tile::PreludePart kParts[] = {
     {"core.h", ""},    {"half.h", ""},      {"math.h", ""},         {"memory.h", ""},
     {"dot.h", "dot<"}, {"turn.h", "turn<"}, {"checked.h", "hooks"}, {"atomic.h", "atomic_"},
 };
@@ -27,14 +19,8 @@ constexpr Part kParts[] = {
 }  // namespace
 
 std::string prelude(std::string_view code, bool checked) {
-  std::string out = checked ? "#define HOOKED\n" : "";
-  for (const Part& part : kParts) {
-    const bool needed = part.word.empty() || code.find(part.word) != std::string_view::npos;
-    if (!needed && !(checked && part.file == "checked.h")) continue;  // its types are in the kernel's signature
-    for (const Text& text : kTexts)
-      if (text.name == part.file) out += text.text;
-  }
-  return out;
+  if (!checked) return tile::join_prelude(kTexts, kParts, code);
+  return "#define HOOKED\n" + tile::join_prelude(kTexts, kParts, code, "checked.h");  // its types are in the signature
 }
 
 }  // namespace passnet::tile_cpu

@@ -8,7 +8,6 @@ namespace passnet::tile_cuda {
 
 namespace {
 
-constexpr int kVectorBytes = 16;
 constexpr int kSectorBytes = 32;        // of memory: shorter runs waste bandwidth
 constexpr int kThreadBits = 10;         // a block has at most 1024
 constexpr int kSmallTile = 256;         // elements; not worth another layout
@@ -92,15 +91,6 @@ int Emitter::fast_dim(ValueId pointer) const {
   return best;
 }
 
-// How wide accesses through this pointer can be, whatever the layout.
-static int widest(const Along& along, int bytes) {
-  int bits = 0;
-  while ((bytes << (bits + 1)) <= kVectorBytes && along.contiguity >= (2 << bits) &&
-         along.divides(2 << bits, bytes) >= (bytes << (bits + 1)))
-    ++bits;
-  return bits;
-}
-
 void Emitter::choose_shapes(const Block& block) {
   for (const Op& op : block.ops) {
     for (const Block& b : op.blocks) choose_shapes(b);
@@ -110,7 +100,7 @@ void Emitter::choose_shapes(const Block& block) {
     const int d = fast_dim(p);
     const Along& along = axes_[static_cast<std::size_t>(p)].dims[static_cast<std::size_t>(d)];
     if (along.contiguity == 1) continue;
-    const Access a{d, widest(along, static_cast<int>(tile::elem_bytes(type(p).elem)))};
+    const Access a{d, along.widest(type(p).elem)};
     const auto [it, fresh] = access_.emplace(type(p).shape, a);
     if (fresh) continue;
     // One dimension wins by its stores and loads; within it the widest elements decide, which take the fewest at once.

@@ -249,6 +249,15 @@ std::int64_t Along::divides(std::int64_t size, std::int64_t unit) const {
   return size >= contiguity ? divisibility : std::min(divisibility, times(size, unit));
 }
 
+int Along::widest(tile::Elem elem) const {
+  const std::int64_t bytes = tile::elem_bytes(elem);
+  int bits = 0;
+  while ((bytes << (bits + 1)) <= kVectorBytes && contiguity >= (2 << bits) &&
+         divides(2 << bits, bytes) >= (bytes << (bits + 1)))
+    ++bits;
+  return bits;
+}
+
 std::vector<Axes> axes(const tile::Function& function, const tile::LaunchFacts& facts,
                        const std::vector<tile::Range>& ranges) {
   return Analysis(function, facts, ranges).take();

@@ -17,7 +17,10 @@ struct Along {
 
   // What divides the first value of every group of `size`, which is at most `contiguity`.
   std::int64_t divides(std::int64_t size, std::int64_t unit = 1) const;
+  // Of pointers to such elements: how many one aligned access can take, log2.
+  int widest(tile::Elem elem) const;
 };
+inline constexpr int kVectorBytes = 16;  // the widest access
 
 struct Axes {
   std::array<Along, tile::kRankLimit> dims;

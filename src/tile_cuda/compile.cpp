@@ -2,16 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/process.h"
+#include "base/parallel.h"
 #include "cuda/nvrtc.h"
 
 namespace passnet::tile_cuda {
@@ -100,15 +98,7 @@ Result<LoadedKernel> compile(const cuda::Device& device, const Emitted& emitted)
 
 std::vector<Result<LoadedKernel>> compile_many(const cuda::Device& device, std::span<const Emitted* const> sources) {
   std::vector<Result<LoadedKernel>> out(sources.size(), LoadedKernel{});
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < sources.size(); i = next++) out[i] = compile(device, *sources[i]);
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < std::min(sources.size(), static_cast<std::size_t>(core_count())); ++i)
-    threads.emplace_back(work);
-  work();
-  for (std::thread& t : threads) t.join();
+  parallel_run(0, sources.size(), [&](std::size_t i) { out[i] = compile(device, *sources[i]); });
   return out;
 }
 

@@ -12,10 +12,14 @@ void Emitter::barrier() {
   shared_used_ = false;
 }
 
+void Emitter::shared_written() {
+  barrier();
+  shared_used_ = true;
+}
+
 // The block's shared memory as an array; every use has all of it, so the last one must be over.
 std::string Emitter::shared_array(const std::string& t, std::int64_t bytes_each, std::int64_t count) {
-  if (shared_used_) barrier();
-  shared_used_ = true;
+  if (shared_used_) shared_written();
   shared_bytes_ = std::max(shared_bytes_, bytes_each * count);
   const std::string name = fresh("shared");
   line(fmt::format("{}* const {} = ({}*)shared_memory;", t, name, t));
@@ -26,10 +30,7 @@ std::string Emitter::shared_array(const std::string& t, std::int64_t bytes_each,
 Ref Emitter::convert(ValueId v, const Ref& from, const Layout& from_layout, const Layout& to) {
   const Type& t = type(v);
   const std::string name = type_name(t);
-  const std::int64_t bytes = t.pointer               ? 8
-                             : t.elem == Elem::i1    ? 1
-                             : tile::is_half(t.elem) ? 4
-                                                     : tile::elem_bytes(t.elem);
+  const std::int64_t bytes = t.pointer ? 8 : register_bytes(t.elem);
   const int row = t.shape.rank == 0 ? 0 : log2_of(t.shape[static_cast<std::size_t>(t.shape.rank - 1)]);
   const bool padded = t.shape.rank > 1 && row > 0;
   const std::int64_t n = t.shape.elements();
@@ -41,8 +42,7 @@ Ref Emitter::convert(ValueId v, const Ref& from, const Layout& from_layout, cons
   const std::string guard = replica_guard(from_layout);
   line(fmt::format("{}EACH(e, {}) {}[{}] = {};", guard.empty() ? "" : fmt::format("if ({}) ", guard),
                    from_layout.registers(), shared, place(from_layout), from.at("e")));
-  barrier();
-  shared_used_ = true;
+  shared_written();
   const Ref out = make_array(v, to);
   line(fmt::format("EACH(e, {}) {}[e] = {}[{}];", out.registers, out.name, shared, place(to)));
   if (t.is_tile() && !(from_layout == to)) remember(v, to, out);

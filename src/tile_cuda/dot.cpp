@@ -103,8 +103,7 @@ void Emitter::emit_dot(const Op& op) {
   };
   put(ra, a, la, sa, shared, pitch_a);
   put(rb, b, lb, sb, shared_b, pitch_b);
-  barrier();
-  shared_used_ = true;
+  shared_written();
   const Ref out = make_array(r, layout);
   line(fmt::format("EACH(e, {}) {}[e] = {};", out.registers, out.name, rc.at("e")));
   if (product.unit == Product::Unit::lanes)

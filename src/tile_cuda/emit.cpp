@@ -27,6 +27,12 @@ bool shape_less(const Shape& a, const Shape& b) { return std::pair(a.rank, a.siz
 
 }  // namespace
 
+Ref Ref::array_of(std::string name, const Layout& layout) {
+  Ref out{std::move(name), true, {}, layout.registers()};
+  for (int b = 0; b < layout.register_bits(); ++b) out.map.push_back({b, b});
+  return out;
+}
+
 std::string Ref::at(const std::string& e) const {
   if (!array) return name;
   if (registers == 1) return name + "[0]";
@@ -95,8 +101,7 @@ Ref Emitter::make_array(ValueId v, const Layout& layout) {
                    fmt::format("kernel {}: a tile of {} elements is too large for a block of threads", f_.name,
                                type(v).shape.elements()),
                    {"use smaller blocks"}});
-  Ref ref{fresh(v), true, {}, layout.registers()};
-  for (int b = 0; b < layout.register_bits(); ++b) ref.map.push_back({b, b});
+  Ref ref = Ref::array_of(fresh(v), layout);
   line(fmt::format("{} {}[{}];", type_name(type(v)), ref.name, ref.registers));
   return ref;
 }

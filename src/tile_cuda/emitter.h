@@ -39,8 +39,12 @@ struct Ref {
   std::vector<BitMove> map;
   int registers = 1;  // of the array
 
+  static Ref array_of(std::string name, const Layout& layout);  // all of its registers in order
   std::string at(const std::string& e) const;
 };
+
+// Of a value in a register, and in shared memory.
+inline std::int64_t register_bytes(Elem e) { return tile::is_half(e) ? 4 : tile::elem_bytes(e); }
 
 class Emitter {
  public:
@@ -76,7 +80,6 @@ class Emitter {
   void assign(std::span<const ValueId> targets, std::span<const ValueId> values);
   Ref get(ValueId v, const Layout& layout);
   Ref scalar(ValueId v) const;
-  Ref value(ValueId v, const Layout* layout) { return layout == nullptr ? scalar(v) : get(v, *layout); }
   std::string element_text(const Op& op, const std::vector<Ref>& operands, const std::string& e) const;
   Ref keep(ValueId v, const Layout* layout, const std::string& text_of_e);
   Ref make_array(ValueId v, const Layout& layout);
@@ -121,6 +124,7 @@ class Emitter {
   // ---- convert.cpp
   Ref convert(ValueId v, const Ref& from, const Layout& from_layout, const Layout& to);
   void barrier();
+  void shared_written();  // by all threads: now it can be read
   std::string shared_array(const std::string& type, std::int64_t bytes_each, std::int64_t count);
 
   // ---- dot.cpp

@@ -9,8 +9,6 @@ namespace passnet::tile_cuda {
 
 namespace {
 
-constexpr int kVectorBytes = 16;
-
 std::string joined(const std::string& a, const std::string& b, const char* with) {
   return a.empty() ? b : b.empty() ? a : fmt::format("{} {} {}", a, with, b);
 }
@@ -54,14 +52,11 @@ void Emitter::touch_block(const Block& block) {
 }
 
 int Emitter::vector_bits(ValueId pointer, const Layout& layout) const {
-  const int d = fast_dim(pointer);
-  const Along& along = axes_[static_cast<std::size_t>(pointer)].dims[static_cast<std::size_t>(d)];
-  const BitRange range = dim_bits(type(pointer).shape, static_cast<std::size_t>(d));
-  const int bytes = static_cast<int>(tile::elem_bytes(type(pointer).elem));
+  const auto d = static_cast<std::size_t>(fast_dim(pointer));
+  const BitRange range = dim_bits(type(pointer).shape, d);
+  const int most = std::min(range.count, axes_[static_cast<std::size_t>(pointer)].dims[d].widest(type(pointer).elem));
   int bits = 0;
-  while (bits < range.count && layout.in_register(range.first + bits) && (bytes << (bits + 1)) <= kVectorBytes &&
-         along.contiguity >= (2 << bits) && along.divides(2 << bits, bytes) >= (bytes << (bits + 1)))
-    ++bits;
+  while (bits < most && layout.in_register(range.first + bits)) ++bits;
   return bits;
 }
 
@@ -217,8 +212,7 @@ void Emitter::emit_atomic(const Op& op) {
   line(fmt::format("EACH(e, {}) {}{}[e] = atomic_one<{}, Atomic_{}>({}, {}, {});", registers,
                    condition.empty() ? "" : fmt::format("if ({}) ", condition), name, access, policy, pointer.at("e"),
                    x.at("e"), y.at("e")));
-  Ref out{name, true, {}, registers};
-  for (int b = 0; b < layout.register_bits(); ++b) out.map.push_back({b, b});
+  Ref out = Ref::array_of(name, layout);
   const bool used = uses_[static_cast<std::size_t>(r)] > 0;
   if (!tile) {
     if (used && !guard.empty()) out = convert(r, out, layout, layout);

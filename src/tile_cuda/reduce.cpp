@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tile/c_text.h"
+#include "tile/scalar.h"
 #include "tile_cuda/emitter.h"
 
 namespace passnet::tile_cuda {
@@ -13,30 +14,13 @@ namespace {
 
 bool is_position(const Op& op) { return op.combine == Combine::argmin || op.combine == Combine::argmax; }
 
-Code code_of(Combine combine) {
-  switch (combine) {
-    case Combine::sum: return Code::add;
-    case Combine::product: return Code::mul;
-    case Combine::min: return Code::min;
-    case Combine::max: return Code::max;
-    case Combine::min_nan: return Code::min_nan;
-    case Combine::max_nan: return Code::max_nan;
-    case Combine::bit_and: return Code::bit_and;
-    case Combine::bit_or: return Code::bit_or;
-    case Combine::bit_xor: return Code::bit_xor;
-    case Combine::argmin: return Code::lt;
-    case Combine::argmax: return Code::gt;
-  }
-  return Code::add;
-}
-
 }  // namespace
 
 std::string Emitter::combined(const Op& op, const std::string& a, const std::string& b) const {
   const Elem elem = type(op.operands[0]).elem;
   if (is_position(op)) return fmt::format("{}({}, {})", op.combine == Combine::argmin ? "lower" : "higher", a, b);
   Op binary;
-  binary.code = code_of(op.combine);
+  binary.code = tile::combine_code(op.combine);
   const tile::OperandText operands[] = {{a, elem}, {b, elem}};
   return tile::op_text(binary, operands, elem);
 }
@@ -82,31 +66,29 @@ void Emitter::emit_reduce(const Op& op) {
   line("}");
   if (!warps.empty()) {
     const int threads = 1 << thread_bits_;
-    const std::int64_t bytes = (elem == Elem::i1 ? 1 : tile::is_half(elem) ? 4 : tile::elem_bytes(elem));
+    const std::int64_t bytes = register_bytes(elem);
     const std::int64_t each = is_position(op) ? std::max<std::int64_t>(8, 2 * bytes) : bytes;
     const std::string shared = shared_array(t, each, static_cast<std::int64_t>(threads) * result.registers());
-    unsigned mask = 0;
-    for (const int w : warps) mask |= 1U << w;
+    unsigned others = static_cast<unsigned>(threads) - 1;  // the thread's bits that are not along the axis
+    for (const int w : warps) others &= ~(1U << w);
     line(fmt::format("EACH(i, {}) {}[i * {} + tid] = {}[i];", result.registers(), shared, threads, name));
-    barrier();
-    shared_used_ = true;
-    std::vector<BitMove> spread;
-    for (std::size_t w = 0; w < warps.size(); ++w) spread.push_back({static_cast<int>(w), warps[w]});
+    shared_written();
     line(fmt::format("EACH(i, {}) {{", result.registers()));
     ++indent_;
     if (lanes.size() >= warps.size()) {  // lanes that hold the same take a warp each
       std::vector<BitMove> of_lane;
       for (std::size_t w = 0; w < warps.size(); ++w) of_lane.push_back({lanes[w], warps[w]});
-      line(fmt::format("{} part = {}[i * {} + (tid & {}) + {}];", t, shared, threads,
-                       ~mask & (static_cast<unsigned>(threads) - 1), bits_text("tid", of_lane)));
+      line(fmt::format("{} part = {}[i * {} + (tid & {}) + {}];", t, shared, threads, others,
+                       bits_text("tid", of_lane)));
       for (std::size_t w = 0; w < warps.size(); ++w)
         line(fmt::format("part = {};", combined(op, "part", fmt::format("from_lane(part, {})", 1 << lanes[w]))));
     } else {
-      line(fmt::format("{} part = {}[i * {} + (tid & {})];", t, shared, threads,
-                       ~mask & (static_cast<unsigned>(threads) - 1)));
+      std::vector<BitMove> spread;
+      for (std::size_t w = 0; w < warps.size(); ++w) spread.push_back({static_cast<int>(w), warps[w]});
+      line(fmt::format("{} part = {}[i * {} + (tid & {})];", t, shared, threads, others));
       line(fmt::format("for (int w = 1; w < {}; ++w) {{", 1 << warps.size()));
-      line(fmt::format("  const {} next = {}[i * {} + (tid & {}) + {}];", t, shared, threads,
-                       ~mask & (static_cast<unsigned>(threads) - 1), bits_text("w", spread)));
+      line(fmt::format("  const {} next = {}[i * {} + (tid & {}) + {}];", t, shared, threads, others,
+                       bits_text("w", spread)));
       line(fmt::format("  part = {};", combined(op, "part", "next")));
       line("}");
     }
@@ -114,8 +96,7 @@ void Emitter::emit_reduce(const Op& op) {
     --indent_;
     line("}");
   }
-  Ref out{name, true, {}, result.registers()};
-  for (int b = 0; b < result.register_bits(); ++b) out.map.push_back({b, b});
+  Ref out = Ref::array_of(name, result);
   if (is_position(op)) {
     const std::string where = fresh(r);
     line(fmt::format("i32 {}[{}];", where, out.registers));
@@ -185,13 +166,10 @@ void Emitter::emit_scan(const Op& op) {
   }
   if (warps > 0) {
     const int all = 1 << thread_bits_;
-    const std::int64_t bytes = type(x).elem == Elem::i1      ? 1
-                               : tile::is_half(type(x).elem) ? 4
-                                                             : tile::elem_bytes(type(x).elem);
-    const std::string shared = shared_array(t, bytes, static_cast<std::int64_t>(all) * (1 << kept.size()));
+    const std::string shared =
+        shared_array(t, register_bytes(type(x).elem), static_cast<std::int64_t>(all) * (1 << kept.size()));
     line(fmt::format("EACH(i, {}) {}[i * {} + tid] = {}[i];", 1 << kept.size(), shared, all, total));
-    barrier();
-    shared_used_ = true;
+    shared_written();
     line(fmt::format("EACH(i, {}) {{", 1 << kept.size()));
     ++indent_;
     const int last = (1 << kLaneBits) - 1;

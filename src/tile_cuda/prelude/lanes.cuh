@@ -8,31 +8,28 @@ struct Carrier<8> {
   typedef u64 T;
 };
 template <class T>
-INLINE T from_lane(T x, int mask) {
-  typedef typename Carrier<sizeof(T)>::T W;
-  W w = 0;
+INLINE typename Carrier<sizeof(T)>::T packed(T x) {
+  typename Carrier<sizeof(T)>::T w = 0;
   memcpy(&w, &x, sizeof x);
-  w = __shfl_xor_sync(0xffffffffu, w, mask);
+  return w;
+}
+template <class T>
+INLINE T unpacked(typename Carrier<sizeof(T)>::T w) {
+  T x;
   memcpy(&x, &w, sizeof x);
   return x;
+}
+template <class T>
+INLINE T from_lane(T x, int mask) {
+  return unpacked<T>(__shfl_xor_sync(0xffffffffu, packed(x), mask));
 }
 template <class T>
 INLINE T from_below(T x, int distance, int width) {
-  typedef typename Carrier<sizeof(T)>::T W;
-  W w = 0;
-  memcpy(&w, &x, sizeof x);
-  w = __shfl_up_sync(0xffffffffu, w, distance, width);
-  memcpy(&x, &w, sizeof x);
-  return x;
+  return unpacked<T>(__shfl_up_sync(0xffffffffu, packed(x), distance, width));
 }
 template <class T>
 INLINE T from_above(T x, int distance, int width) {
-  typedef typename Carrier<sizeof(T)>::T W;
-  W w = 0;
-  memcpy(&w, &x, sizeof x);
-  w = __shfl_down_sync(0xffffffffu, w, distance, width);
-  memcpy(&x, &w, sizeof x);
-  return x;
+  return unpacked<T>(__shfl_down_sync(0xffffffffu, packed(x), distance, width));
 }
 // An element and where it is, for argmin and argmax: the first of equals; a NaN loses against a number.
 template <class T>
