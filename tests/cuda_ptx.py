@@ -13,12 +13,15 @@ import kernels_bench
 from tile_run import NO_NVRTC
 
 KERNELS = os.path.join(HERE, "..", "bench", "cuda", "kernels.py")
-ARCHITECTURES = ("compute_80", "compute_90")
+ARCHITECTURES = ("compute_80", "compute_90a")
 
 # Accesses of global memory: all of 16 bytes; those and a `tail` of single elements; those and `some` operands element by element; all in `pairs`; all `single`.
 WIDE, TAIL, SOME, PAIRS, SINGLE = "wide", "tail", "some", "pairs", "single"
 
-# family: loads, stores, barriers (None: any), product
+# Products: of words, by a warp at a time; of halves, by four warps where the GPU can, their operands fetched ahead.
+WORDS, HALVES = "words", "halves"
+
+# family: loads, stores, barriers (None: any), product (False: none)
 FAMILIES = {
     "add f32": (WIDE, WIDE, 0, False),
     "add f16": (WIDE, WIDE, 0, False),
@@ -41,10 +44,10 @@ FAMILIES = {
     "cumsum 1024": (WIDE, WIDE, 5, False),
     "embedding 1024": (SOME, WIDE, 0, False),  # the row's number is one load
     "average pool": (SINGLE, WIDE, 0, False),  # every other element
-    "matmul f16 4096": (WIDE, WIDE, None, True),
-    "matmul bf16 2048": (WIDE, WIDE, None, True),
-    "matmul tf32 2048": (WIDE, PAIRS, None, True),
-    "attention f16": (WIDE, PAIRS, None, True),
+    "matmul f16 4096": (WIDE, WIDE, None, HALVES),
+    "matmul bf16 2048": (WIDE, WIDE, None, HALVES),
+    "matmul tf32 2048": (WIDE, PAIRS, None, WORDS),
+    "attention f16": (WIDE, PAIRS, None, HALVES),
 }
 
 NEAR = """import triton
@@ -102,7 +105,7 @@ def accesses(ptx, kind):
     return wide, sum(n > 1 and n * bytes < 16 for n, bytes in found), single
 
 
-def problems(ptx, loads, stores, barriers, product):
+def problems(ptx, architecture, loads, stores, barriers, product):
     """What is not as the row says, a line each."""
     out = []
     for kind, wanted in (("ld", loads), ("st", stores)):
@@ -116,8 +119,11 @@ def problems(ptx, loads, stores, barriers, product):
     found = len(re.findall(r"\bbar(?:rier)?\.sync", ptx))
     if barriers is not None and found != barriers:
         out.append(f"barriers: wanted {barriers}, found {found}")
-    if bool(re.search(r"\b(?:wg)?mma\.", ptx)) != product:
+    if bool(re.search(r"\b(?:wg)?mma\.", ptx)) != bool(product):
         out.append("no tensor cores" if product else "tensor cores, which are not exact")
+    if product == HALVES:
+        unit = "wgmma.mma_async" if architecture.endswith("a") else "mma.sync"
+        out += [f"no {part}" for part in (unit, "cp.async.cg", "cp.async.wait_group") if part not in ptx]
     return out
 
 
@@ -145,7 +151,7 @@ def main():
                     print("no NVRTC here (make setup installs it): nothing is compiled for a GPU")
                     print("0 passed, 0 failed, 1 skipped")
                     return 0
-                wrong = [ran.stderr.strip()] if ran.returncode else problems(ran.stdout, *row)
+                wrong = [ran.stderr.strip()] if ran.returncode else problems(ran.stdout, architecture, *row)
                 failed += bool(wrong)
                 passed += not wrong
                 for line in wrong:

@@ -26,6 +26,7 @@
 #include "tile/stages.h"
 #include "tile_cpu/compile.h"
 #include "tile_cpu/launch.h"
+#include "tile_cuda/compile.h"
 
 namespace {
 
@@ -59,6 +60,8 @@ Case read_case(const json& job) {
   out.launch.kernel = {&kernel->owner->syntax, kernel->statement, kernel->owner};
   LaunchVariant& variant = out.launch.variants.emplace_back();
   variant.fp_fusion = false;  // as the interpreter
+  variant.num_warps = job.value("num_warps", variant.num_warps);
+  variant.num_stages = job.value("num_stages", variant.num_stages);
   for (std::size_t i = 0; i < 3; ++i) variant.grid[i] = job.at("grid").at(i).get<std::int64_t>();
   for (const json& a : job.at("arguments")) {
     LaunchArgument& argument = out.launch.arguments.emplace_back();
@@ -161,8 +164,11 @@ void run_cuda(const Case& c, const Arena& arena, bool compile_only) {
     cuda_run(f, c.plan, c.launch, c.variant(), arena.addresses()).take();
     return;
   }
-  const auto emitted = cuda_source(f, c.plan, c.launch, c.variant(), arena.addresses()).take();
-  for (const char* architecture : {"compute_80", "sm_90"}) cuda::compile(emitted.source, architecture).take();
+  for (const char* architecture : {"compute_80", "sm_90a"}) {
+    const tile_cuda::Machine machine = tile_cuda::machine_of(architecture);
+    const auto emitted = cuda_source(f, c.plan, c.launch, c.variant(), arena.addresses(), machine).take();
+    cuda::compile(emitted.source, architecture).take();
+  }
 }
 
 json run(const json& job, const std::string& folder, const std::vector<std::string>& ways) {

@@ -17,6 +17,7 @@
 #include "tile_cpu/checked.h"
 #include "tile_cpu/compile.h"
 #include "tile_cpu/launch.h"
+#include "tile_cuda/compile.h"
 
 namespace passnet::cli {
 
@@ -25,7 +26,7 @@ namespace {
 struct Options {
   TileRequest request;
   std::string stage = "simplified", on = "both";
-  std::string architecture = "compute_90";
+  std::string architecture = "compute_90a";
   int num_warps = 4, runs = 50;
   std::int64_t values = 32, ulps = 8;
   bool all = false, json = false, fusion = false;
@@ -61,8 +62,10 @@ int show(const Options& o) {
   }
   const TileMemory memory(task, o.request, false);
   if (o.stage == "cu" || o.stage == "ptx") {
-    const std::string source =
-        cuda_source(task.function, task.plan, task.launch(), gpu_variant(o, task), memory.addresses()).take().source;
+    const std::string source = cuda_source(task.function, task.plan, task.launch(), gpu_variant(o, task),
+                                           memory.addresses(), tile_cuda::machine_of(o.architecture))
+                                   .take()
+                                   .source;
     fmt::print("{}", o.stage == "cu" ? source : cuda::compile(source, o.architecture).take().image);
     return kOk;
   }
@@ -258,7 +261,7 @@ void add_tile(CLI::App& app, Outcome& outcome) {
       ->check(
           CLI::IsMember({"syntax", "lowered", "specialised", "simplified", "cpp", "checked-cpp", "asm", "cu", "ptx"}))
       ->capture_default_str();
-  s->add_option("--arch", o->architecture, "Of ptx: compute_80, compute_90, ...")->capture_default_str();
+  s->add_option("--arch", o->architecture, "Of cu and ptx: compute_80, compute_90a, ...")->capture_default_str();
   CLI::App* r = add("run", "Run the kernel and print what it wrote", run);
   r->add_option("--on", o->on,
                 "interpreter (the reference), cpu or cuda (compiled); both, cuda-both: compared with the reference")

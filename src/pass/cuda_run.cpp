@@ -18,10 +18,10 @@ struct Built {
 };
 
 Built build(const tile::Function& function, const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
-            void* const* addresses, int shared_limit) {
+            void* const* addresses, const tile_cuda::Machine& machine) {
   Built out;
   out.source = describe_kernel(function, plan, launch, variant, addresses).take();
-  const tile_cuda::Target target{variant.num_warps, variant.num_stages, shared_limit, variant.fp_fusion};
+  const tile_cuda::Target target{variant.num_warps, variant.num_stages, variant.fp_fusion, machine};
   out.emitted = tile_cuda::run_stages(out.source.function, out.source.facts, target).take();
   return out;
 }
@@ -29,9 +29,9 @@ Built build(const tile::Function& function, const LaunchPlan& plan, const Launch
 }  // namespace
 
 Result<tile_cuda::Emitted> cuda_source(const tile::Function& function, const LaunchPlan& plan, const Launch& launch,
-                                       const LaunchVariant& variant, void* const* addresses) {
-  return guarded(
-      [&] { return build(function, plan, launch, variant, addresses, tile_cuda::Target{}.shared_limit).emitted; });
+                                       const LaunchVariant& variant, void* const* addresses,
+                                       const tile_cuda::Machine& machine) {
+  return guarded([&] { return build(function, plan, launch, variant, addresses, machine).emitted; });
 }
 
 namespace {
@@ -45,7 +45,7 @@ class OnDevice {
     for (std::size_t id = 0; id < plan.buffers.size(); ++id)
       pointers_.push_back(
           reinterpret_cast<void*>(memory_.emplace_back(device_, std::max<std::size_t>(4, bytes(id))).address()));
-    built_ = build(function, plan, launch, variant, pointers_.data(), device_.shared_limit);
+    built_ = build(function, plan, launch, variant, pointers_.data(), tile_cuda::machine_of(device_));
     for (const auto& [parameter, buffer] : built_.source.pointers)
       built_.source.arguments[parameter].pointer = pointers_[static_cast<std::size_t>(buffer)];
     for (tile_cpu::Argument& a : built_.source.arguments) arguments_.push_back(&a);

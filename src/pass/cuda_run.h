@@ -7,9 +7,10 @@
 
 namespace passnet {
 
-// The CUDA C++ of a variant of a launch, for a device with that much shared memory.
+// The CUDA C++ of a variant of a launch.
 Result<tile_cuda::Emitted> cuda_source(const tile::Function& function, const LaunchPlan& plan, const Launch& launch,
-                                       const LaunchVariant& variant, void* const* addresses);
+                                       const LaunchVariant& variant, void* const* addresses,
+                                       const tile_cuda::Machine& machine);
 // `addresses`: of the plan's buffers, all inputs, on the host.
 Result<std::monostate> cuda_run(const tile::Function& function, const LaunchPlan& plan, const Launch& launch,
                                 const LaunchVariant& variant, void* const* addresses);

@@ -54,6 +54,21 @@ void Emitter::index_ops(const Block& block) {
   }
 }
 
+// Tiles that a product of halves alone reads, so that they may go straight to shared memory.
+void Emitter::find_operands(const Block& block) {
+  for (const Op& op : block.ops) {
+    for (const Block& b : op.blocks) find_operands(b);
+    if (op.code != Code::dot) continue;
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (!tile::is_half(type(op.operands[i]).elem) || type(op.operands[i]).shape.rank != 2) continue;
+      ValueId v = op.operands[i];
+      while (uses_[static_cast<std::size_t>(v)] == 1 && def(v) != nullptr && def(v)->code == Code::trans)
+        v = def(v)->operands[0];
+      if (uses_[static_cast<std::size_t>(v)] == 1) operand_[static_cast<std::size_t>(v)] = true;
+    }
+  }
+}
+
 // Tiles made of indices and constants alone. Scalars are there for every thread already.
 void Emitter::find_free(const Block& block) {
   for (const Op& op : block.ops) {
@@ -108,15 +123,40 @@ void Emitter::choose_shapes(const Block& block) {
   }
 }
 
+Layout Emitter::blocked_for(const Shape& shape, Access a) const {
+  std::vector<int> order{a.dim};
+  for (int d = shape.rank - 1; d >= 0; --d)
+    if (d != a.dim) order.push_back(d);
+  return blocked(shape, order, std::min(a.bits, std::max(0, bits_of(shape) - thread_bits_)), thread_bits_);
+}
+
 const Layout& Emitter::shape_layout(const Shape& shape) {
   if (const auto it = shapes_.find(shape); it != shapes_.end()) return it->second;
   Access a{shape.rank - 1, 0};
   if (const auto it = access_.find(shape); it != access_.end()) a = it->second;
-  std::vector<int> order{a.dim};
-  for (int d = shape.rank - 1; d >= 0; --d)
-    if (d != a.dim) order.push_back(d);
-  const int bits = std::min(a.bits, std::max(0, bits_of(shape) - thread_bits_));
-  return shapes_.emplace(shape, blocked(shape, order, bits, thread_bits_)).first->second;
+  return shapes_.emplace(shape, blocked_for(shape, a)).first->second;
+}
+
+// As wide as these pointers allow, whatever other tiles of the shape need.
+Layout Emitter::own_layout(ValueId pointer) const {
+  const int d = fast_dim(pointer);
+  const Along& along = axes_[static_cast<std::size_t>(pointer)].dims[static_cast<std::size_t>(d)];
+  return blocked_for(type(pointer).shape, {d, along.contiguity == 1 ? 0 : along.widest(type(pointer).elem)});
+}
+
+// Whether a value can be had in the layout without moving anything between threads; of one whose home is not chosen
+// yet, whether it could.
+bool Emitter::held(ValueId v, const Layout& layout) const {
+  if (!type(v).is_tile() || free_[static_cast<std::size_t>(v)]) return true;
+  const Op* d = def(v);
+  if (d != nullptr && (d->code == Code::constant || d->code == Code::splat)) return true;
+  if (d != nullptr && transparent(*d)) {
+    const ValueId x = d->operands[0];
+    return !type(x).is_tile() || held(x, pick(layout, operand_bits(*d, type(x).shape, type(v).shape)));
+  }
+  if (const auto& h = home_[static_cast<std::size_t>(v)]) return *h == layout;
+  if (d == nullptr || natural(v) || !is_leaf_or_elementwise(d->code)) return false;
+  return std::all_of(d->operands.begin(), d->operands.end(), [&](ValueId o) { return held(o, layout); });
 }
 
 std::optional<Layout> Emitter::natural(ValueId v) const { return natural_[static_cast<std::size_t>(v)]; }
@@ -218,6 +258,11 @@ Layout Emitter::access_layout(const Op& op, ValueId pointer) {
   const std::optional<Layout> wanted = op.code == Code::load    ? want_[static_cast<std::size_t>(op.result())]
                                        : op.code == Code::store ? natural(op.operands[1])
                                                                 : std::nullopt;
+  if (op.code == Code::load && operand_[static_cast<std::size_t>(op.result())]) {
+    const Layout widest = own_layout(pointer);
+    const bool all = std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId o) { return held(o, widest); });
+    return all ? widest : own;
+  }
   if (!wanted) return own;
   const int reached = run_bytes(pointer, *wanted);
   if (s.elements() >= kSmallTile && reached < kSectorBytes && run_bytes(pointer, own) >= 2 * reached) return own;
@@ -245,6 +290,11 @@ void Emitter::find_homes(const Block& block) {
         const std::size_t skip = op.code == Code::for_ ? 3 : 0, first = op.code == Code::for_ ? 1 : 0;
         for (std::size_t k = 0; k < op.results.size(); ++k) {
           if (!type(op.results[k]).is_tile()) continue;
+          // pointers that go from round to round lie as the loads of them are best
+          for (const Op& o : op.blocks.back().ops)
+            if (o.code == Code::load && operand_[static_cast<std::size_t>(o.result())] &&
+                o.operands[0] == op.blocks.back().params[first + k])
+              want(op.results[k], own_layout(o.operands[0]));
           const Layout layout = settle(op.results[k]);
           for (const Block& b : op.blocks) home_[static_cast<std::size_t>(b.params[first + k])] = layout;
           want(op.operands[skip + k], layout);

@@ -90,7 +90,17 @@ LoadedKernel load(const cuda::Device& device, const Emitted& emitted) {
 
 }  // namespace
 
-std::string architecture(const cuda::Device& device) { return fmt::format("sm_{}{}", device.major, device.minor); }
+Machine machine_of(const cuda::Device& device) { return {device.shared_limit, device.major == 9}; }
+
+Machine machine_of(std::string_view architecture) {
+  Machine out;
+  out.groups = architecture.ends_with("_90a");
+  return out;
+}
+
+std::string architecture(const cuda::Device& device) {
+  return fmt::format("sm_{}{}{}", device.major, device.minor, machine_of(device).groups ? "a" : "");
+}
 
 Result<LoadedKernel> compile(const cuda::Device& device, const Emitted& emitted) {
   return guarded([&] { return load(device, emitted); });

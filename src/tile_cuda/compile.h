@@ -24,7 +24,9 @@ Result<LoadedKernel> compile(const cuda::Device& device, const Emitted& emitted)
 // Several at a time; results in the order of the sources.
 std::vector<Result<LoadedKernel>> compile_many(const cuda::Device& device, std::span<const Emitted* const> sources);
 
-// sm_90, of a device.
+Machine machine_of(const cuda::Device& device);
+Machine machine_of(std::string_view architecture);  // without a device: as much shared memory as an H200 has
+// sm_90a, of a device.
 std::string architecture(const cuda::Device& device);
 
 // Programs of the grid, after what was launched before; does not wait. `arguments`: pointers to 8 bytes each.

@@ -17,13 +17,23 @@ void Emitter::shared_written() {
   shared_used_ = true;
 }
 
-// The block's shared memory as an array; every use has all of it, so the last one must be over.
+// What nobody holds of the block's shared memory, as an array; every such use has all of it, so the last one must be
+// over.
 std::string Emitter::shared_array(const std::string& t, std::int64_t bytes_each, std::int64_t count) {
   if (shared_used_) shared_written();
-  shared_bytes_ = std::max(shared_bytes_, bytes_each * count);
+  shared_bytes_ = std::max(shared_bytes_, shared_base_ + bytes_each * count);
   const std::string name = fresh("shared");
-  line(fmt::format("{}* const {} = ({}*)shared_memory;", t, name, t));
+  line(fmt::format("{}* const {} = ({}*){};", t, name, t,
+                   shared_base_ == 0 ? "shared_memory" : fmt::format("(shared_memory + {})", shared_base_)));
   return name;
+}
+
+std::int64_t Emitter::hold_shared(std::int64_t bytes) {
+  if (shared_used_) shared_written();  // who had it before
+  const std::int64_t out = shared_base_;
+  shared_base_ += shared_size(bytes);
+  shared_bytes_ = std::max(shared_bytes_, shared_base_);
+  return out;
 }
 
 // Written as it lies, read as it is wanted. Rows are one word longer than they are, against bank conflicts.

@@ -53,12 +53,14 @@ Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts,
   def_.resize(n);
   uses_.resize(n);
   free_.resize(n);
+  operand_.resize(n);
   natural_.resize(n);
   want_.resize(n);
   home_.resize(n);
   scalars_.resize(n);
   scopes_.emplace_back();
   index_ops(f_.body);
+  find_operands(f_.body);
   find_free(f_.body);
   thread_bits_ = choose_threads();
   choose_shapes(f_.body);
@@ -303,35 +305,54 @@ void Emitter::assign(std::span<const ValueId> targets, std::span<const ValueId> 
   }
 }
 
+std::string Emitter::more_text(const Op& loop, const std::string& index) const {
+  const std::string hi = scalar(loop.operands[1]).name, step = scalar(loop.operands[2]).name;
+  const tile::Range& r = ranges_[static_cast<std::size_t>(loop.operands[2])];
+  return r.lo > 0   ? fmt::format("{} < {}", index, hi)
+         : r.hi < 0 ? fmt::format("{} > {}", index, hi)
+                    : fmt::format("{} > 0 ? {} < {} : {} < 0 && {} > {}", step, index, hi, step, index, hi);
+}
+
 void Emitter::emit_for(const Op& op) {
   const Block& body = op.blocks[0];
   const std::span<const ValueId> carried(body.params.begin() + 1, body.params.end());
   const std::span<const ValueId> initial(op.operands.begin() + 3, op.operands.end());
   for (const ValueId p : carried) declare(p);
   assign(carried, initial);
+  const std::int64_t base = shared_base_;
+  const std::map<ValueId, Placed> placed = placed_;
+  const auto [outer_loop, outer_pipeline] = std::pair(loop_, pipeline_);
+  place_outer(op);
+  std::optional<Pipeline> pipeline = pipeline_of(op);
+  if (pipeline) begin_pipeline(op, *pipeline);
   touch_block(body);
   shared_used_ = true;
-  const std::string lo = scalar(op.operands[0]).name, hi = scalar(op.operands[1]).name,
-                    step = scalar(op.operands[2]).name;
-  const std::string i = fresh(body.params[0]);
-  const tile::Range& r = ranges_[static_cast<std::size_t>(op.operands[2])];
-  const std::string t = type_name(type(body.params[0]));
+  const std::string i = fresh(body.params[0]), t = type_name(type(body.params[0]));
   // counted in 64 bits: the last step may leave the variable's type
   line(fmt::format("#pragma unroll 1"));
-  line(fmt::format("for (i64 {}_ = {}; {}; {}_ += {}) {{", i, lo,
-                   r.lo > 0   ? fmt::format("{}_ < {}", i, hi)
-                   : r.hi < 0 ? fmt::format("{}_ > {}", i, hi)
-                              : fmt::format("{} > 0 ? {}_ < {} : {} < 0 && {}_ > {}", step, i, hi, step, i, hi),
-                   i, step));
+  line(fmt::format("for (i64 {}_ = {}; {}; {}_ += {}) {{", i, scalar(op.operands[0]).name, more_text(op, i + "_"), i,
+                   scalar(op.operands[2]).name));
   ++indent_;
   scopes_.emplace_back();
   line(fmt::format("const {} {} = ({}){}_;", t, i, t, i));
   scalars_[static_cast<std::size_t>(body.params[0])] = i;
-  emit_block(body.ops);
+  if (pipeline) await_fetched(*pipeline);
+  loop_ = &op;
+  pipeline_ = pipeline ? &*pipeline : nullptr;
+  for (const Op& o : body.ops)
+    if (!pipeline || std::find(pipeline->loads.begin(), pipeline->loads.end(), &o) == pipeline->loads.end()) emit_op(o);
   assign(carried, body.ops.back().operands);
+  if (pipeline)
+    line(fmt::format("{} = {} == {} ? 0 : {} + 1;", pipeline->read, pipeline->read, pipeline->stages - 1,
+                     pipeline->read));
   scopes_.pop_back();
   --indent_;
   line("}");
+  loop_ = outer_loop;
+  pipeline_ = outer_pipeline;
+  if (shared_base_ != base) shared_used_ = true;
+  shared_base_ = base;
+  placed_ = placed;
   for (std::size_t k = 0; k < op.results.size(); ++k) {
     if (type(op.results[k]).is_tile())
       remember(op.results[k], home(op.results[k]), get(carried[k], home(carried[k])));
@@ -425,11 +446,11 @@ Emitted Emitter::run() {
   }
   emit_block(f_.body.ops);
   out.shared_bytes = static_cast<int>(shared_bytes_);
-  if (shared_bytes_ > target_.shared_limit)
+  if (shared_bytes_ > target_.machine.shared_limit)
     passnet::fail({passnet::Code::limit,
                    {},
                    fmt::format("kernel {} needs {} KiB of shared memory; the device has {}", f_.name,
-                               shared_bytes_ >> 10, target_.shared_limit >> 10),
+                               shared_bytes_ >> 10, target_.machine.shared_limit >> 10),
                    {"use smaller blocks"}});
   const std::string head = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n", out.threads,
                                        kKernelSymbol, parameters);

@@ -11,12 +11,17 @@ namespace passnet::tile_cuda {
 
 inline constexpr char kKernelSymbol[] = "passnet_kernel";
 
+struct Machine {
+  int shared_limit = 227 << 10;  // bytes that a program may have
+  bool groups = true;            // four warps can compute one product (sm_90a)
+};
+
 // What a launch asks for, and what the device has.
 struct Target {
-  int num_warps = 4;  // a wish: tiles that have fewer elements than threads get fewer, large ones more
-  int num_stages = 3;
-  int shared_limit = 227 << 10;
+  int num_warps = 4;       // a wish: tiles that have fewer elements than threads get fewer, large ones more
+  int num_stages = 3;      // rounds of a loop whose products' operands are in shared memory or on the way, at most
   bool fp_fusion = false;  // a product and a sum after it may be rounded once
+  Machine machine;
 };
 
 struct Emitted {

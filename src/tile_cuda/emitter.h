@@ -5,6 +5,7 @@
 //   reduce.cpp  reductions and scans
 //   convert.cpp from one layout to another through shared memory
 //   dot.cpp     products, on tensor cores where the types allow
+//   pipeline.cpp  loops that fetch the operands of later rounds' products while this round's are computed
 //
 // A value is asked for in a layout (`get`). Shape ops are other names for their operand. What is cheap to compute from
 // indices (`free`) is computed again in every layout that asks; anything else has one home, and is moved from there.
@@ -43,6 +44,8 @@ struct Ref {
   std::string at(const std::string& e) const;
 };
 
+// Parts of shared memory that tensor cores read begin at such multiples.
+inline std::int64_t shared_size(std::int64_t bytes) { return (bytes + 1023) / 1024 * 1024; }
 // Of a value in a register, and in shared memory.
 inline std::int64_t register_bytes(Elem e) { return tile::is_half(e) ? 4 : tile::elem_bytes(e); }
 
@@ -54,10 +57,17 @@ class Emitter {
  private:
   // ---- assign.cpp
   void index_ops(const Block& block);
+  void find_operands(const Block& block);
   void find_free(const Block& block);
   int choose_threads() const;
   void choose_shapes(const Block& block);
+  struct Access {
+    int dim = 0, bits = 0;
+  };
+  Layout blocked_for(const Shape& shape, Access access) const;
   const Layout& shape_layout(const Shape& shape);
+  Layout own_layout(ValueId pointer) const;
+  bool held(ValueId v, const Layout& layout) const;
   void find_natural(const Block& block);
   void find_homes(const Block& block);
   void want(ValueId v, const Layout& layout);
@@ -74,6 +84,7 @@ class Emitter {
   void emit_op(const Op& op);
   void emit_element(const Op& op, const Layout* layout);
   void emit_for(const Op& op);
+  std::string more_text(const Op& loop, const std::string& index) const;
   void emit_while(const Op& op);
   void emit_if(const Op& op);
   void declare(ValueId v);
@@ -126,16 +137,64 @@ class Emitter {
   void barrier();
   void shared_written();  // by all threads: now it can be read
   std::string shared_array(const std::string& type, std::int64_t bytes_each, std::int64_t count);
+  // Shared memory that no other use has until `shared_base_` is set back; where it begins.
+  std::int64_t hold_shared(std::int64_t bytes);
 
   // ---- dot.cpp
   struct Product {
-    enum class Unit : std::uint8_t { half, tf32, lanes } unit = Unit::lanes;
-    int warps_m = 0, warps_n = 0;  // bits
+    // groups: halves, four warps at once from shared memory (wgmma); half: a warp at a time (mma); lanes: no tensor
+    // core
+    enum class Unit : std::uint8_t { groups, half, tf32, lanes } unit = Unit::lanes;
+    int warps_m = 0, warps_n = 0;  // bits; of groups of four warps where it is their unit
+    bool of_halves() const { return unit == Unit::groups || unit == Unit::half; }
+    Layout layout(const Shape& shape) const;
+  };
+  // A matrix of halves in shared memory, as tensor cores read it.
+  struct Placed {
+    int dim = 1;         // the dimension whose elements lie next to each other
+    std::string offset;  // in shared memory, bytes
+  };
+  struct Operand {  // of a product of halves
+    ValueId value = tile::kNoValue;
+    bool swapped = false;  // the operand is the value transposed
   };
   Product product_of(const Op& op) const;
   Layout dot_layout(const Op& op);
   void emit_dot(const Op& op);
+  void emit_dot_halves(const Op& op, const Product& product);
+  void emit_dot_words(const Op& op, const Product& product);
   void emit_dot_lanes(const Op& op, const Layout& layout, const Ref& acc, const std::string& a, const std::string& b);
+  void emit_groups(const Op& op, const Product& product, const std::string& c, const std::string& a,
+                   const std::string& b, bool packed, bool a_k_rows, bool b_k_rows);
+  Operand operand_of(ValueId v) const;
+  Layout source_layout(ValueId v);
+  std::optional<std::string> packed(const Op& op, const Product& product);
+  Placed place(ValueId v, std::int64_t offset);
+  std::string staged_type(ValueId v, int dim) const;
+  std::int64_t staged_bytes(ValueId v) const { return shared_size(type(v).shape.elements() * 2); }
+
+  // ---- pipeline.cpp
+  struct Pipeline {
+    std::vector<const Op*> loads;      // fetched ahead, straight into shared memory
+    std::set<const Op*> slice;         // ops of the body that give their addresses and masks
+    std::vector<std::size_t> carried;  // the loop's values that those need
+    int stages = 0;
+    std::int64_t bytes = 0;  // of a stage
+    // While it is written: what the ahead rounds know, and where the next one is.
+    std::map<std::pair<ValueId, Layout>, Ref> scope;
+    std::vector<std::string> scalars;
+    std::int64_t base = 0;
+    std::string index, write, read;
+  };
+  std::optional<Pipeline> pipeline_of(const Op& loop) const;
+  bool add_slice(const Op& loop, ValueId v, Pipeline& out) const;
+  bool fetchable(const Op& load) const;
+  void place_outer(const Op& loop);
+  void begin_pipeline(const Op& loop, Pipeline& p);
+  void emit_fetch(const Op& loop, Pipeline& p);
+  void emit_copy(const Op& load, const std::string& to);
+  void await_fetched(const Pipeline& p);
+  void fetch_next();  // a later round's operands, once in a round
 
   const tile::Function& f_;
   const tile::LaunchFacts& facts_;
@@ -145,14 +204,11 @@ class Emitter {
   std::vector<std::int32_t> origin_;  // by value: the parameter that a pointer comes from
   std::vector<const Op*> def_;
   std::vector<int> uses_;
-  std::vector<bool> free_;
+  std::vector<bool> free_, operand_;
   std::vector<bool> written_;     // by parameter
   std::int64_t most_stored_ = 1;  // elements of the largest tile that is stored
   int thread_bits_ = 7;
 
-  struct Access {
-    int dim = 0, bits = 0;
-  };
   std::map<Shape, Access, bool (*)(const Shape&, const Shape&)> access_;  // the widest of each shape
   std::map<Shape, Layout, bool (*)(const Shape&, const Shape&)> shapes_;
   std::vector<std::optional<Layout>> natural_, want_, home_;
@@ -164,8 +220,11 @@ class Emitter {
   std::string body_;
   int indent_ = 1;
   int names_ = 0;
-  std::int64_t shared_bytes_ = 0;
+  std::int64_t shared_bytes_ = 0, shared_base_ = 0;
   bool shared_used_ = false;
+  std::map<ValueId, Placed> placed_;  // operands that stay in shared memory
+  const Op* loop_ = nullptr;          // whose next round is to be fetched
+  Pipeline* pipeline_ = nullptr;
 };
 
 }  // namespace passnet::tile_cuda

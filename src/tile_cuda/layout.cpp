@@ -105,17 +105,33 @@ Layout along(const Shape& shape, std::size_t dim, int thread_bits) {
   return out;
 }
 
-Layout products(const Shape& shape, int warps_m, int warps_n) {
+namespace {
+
+void set(Layout& out, int bit, int thread) {
+  out.thread[static_cast<std::size_t>(bit)] = static_cast<std::int8_t>(thread);
+}
+
+// The lanes of a product's fragment, and above `thread` the last bits of n, then of m.
+Layout fragments(const Shape& shape, int thread, int upper_m, int upper_n) {
   Layout out = all_registers(shape);
   const BitRange m = dim_bits(shape, 0), n = dim_bits(shape, 1);
-  const auto set = [&](int bit, int thread) {
-    out.thread[static_cast<std::size_t>(bit)] = static_cast<std::int8_t>(thread);
-  };
-  set(n.first + 1, 0);
-  set(n.first + 2, 1);
-  for (int b = 0; b < 3; ++b) set(m.first + b, 2 + b);
-  for (int w = 0; w < warps_n; ++w) set(n.first + n.count - warps_n + w, kLaneBits + w);
-  for (int w = 0; w < warps_m; ++w) set(m.first + m.count - warps_m + w, kLaneBits + warps_n + w);
+  set(out, n.first + 1, 0);
+  set(out, n.first + 2, 1);
+  for (int b = 0; b < 3; ++b) set(out, m.first + b, 2 + b);
+  for (int w = 0; w < upper_n; ++w) set(out, n.first + n.count - upper_n + w, thread + w);
+  for (int w = 0; w < upper_m; ++w) set(out, m.first + m.count - upper_m + w, thread + upper_n + w);
+  return out;
+}
+
+}  // namespace
+
+Layout products(const Shape& shape, int warps_m, int warps_n) { return fragments(shape, kLaneBits, warps_m, warps_n); }
+
+Layout group_products(const Shape& shape, int groups_m, int groups_n) {
+  Layout out = fragments(shape, kLaneBits + 2, groups_m, groups_n);
+  const int m = dim_bits(shape, 0).first;
+  set(out, m + 4, kLaneBits);
+  set(out, m + 5, kLaneBits + 1);
   return out;
 }
 

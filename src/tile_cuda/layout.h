@@ -55,6 +55,8 @@ Layout blocked(const tile::Shape& shape, std::span<const int> order, int vector_
 Layout along(const tile::Shape& shape, std::size_t dim, int thread_bits);
 // Results of the tensor cores' m16n8 products, `warps_m` and `warps_n` bits of warps along each dimension.
 Layout products(const tile::Shape& shape, int warps_m, int warps_n);
+// Of the m64 products of four warps, bits of such groups along each dimension.
+Layout group_products(const tile::Shape& shape, int groups_m, int groups_n);
 
 // Bits of one number put together from bits of another, as C: `(e & 3) | (e >> 4 & 1) << 2`.
 struct BitMove {

@@ -53,7 +53,8 @@ class Buffer:
 class Case:
     """A kernel, its arguments by name (Buffer, number, or ("constexpr", value)), its grid and how its results are compared."""
 
-    def __init__(self, name, source, arguments, grid=(1, 1, 1), kernel="kernel", ulps=0, atol=0.0):
+    def __init__(self, name, source, arguments, grid=(1, 1, 1), kernel="kernel", ulps=0, atol=0.0, options=None):
+        self.options = options or {}  # num_warps, num_stages
         self.name, self.kernel, self.ulps, self.atol = name, kernel, ulps, atol
         self.source = HEAD + source.lstrip("\n")
         self.arguments = arguments
@@ -644,6 +645,74 @@ def kernel(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK:
     return Case(name, text, arguments, (2, 1, 1))
 
 
+def products(r, name, dtype="float16"):
+    """Tiles of halves as tensor cores take them: either operand transposed, pointers carried or computed, masks, a product of a product."""
+    m, n, kk = r.choice([16, 32, 64, 64, 128, 128]), r.choice([16, 32, 64, 128]), r.choice([16, 32, 64, 128])
+    rounds, form = r.choice([1, 2, 3, 5]), r.choice(["carried", "computed", "masked", "chained"])
+    whole = r.choice([0, 8, 24]) if form == "masked" else 0  # of k that the last round lacks
+    depth, rows = max(8, kk * rounds - whole), 2 * m - (r.choice([0, 3]) if form == "masked" else 0)
+    g = np.random.default_rng(r.getrandbits(32))
+
+    def halves(count):
+        values = g.integers(-2, 3, count).astype("float32")
+        return Buffer(dtype, (values.view(np.uint32) >> 16).astype(np.uint16) if dtype == "bfloat16" else values.astype(dtype))
+
+    options = {"num_warps": r.choice([1, 4, 4, 8]), "num_stages": r.choice([1, 2, 3, 3, 4])}
+    if form == "chained":
+        text = f"""
+@triton.jit
+def kernel(q_ptr, k_ptr, v_ptr, c_ptr, T, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    i = tl.program_id(0) * BM + tl.arange(0, BM)
+    d = tl.arange(0, D)
+    q = tl.load(q_ptr + i[:, None] * D + d[None, :])
+    acc = tl.zeros((BM, D), dtype=tl.float32)
+    most = tl.full((BM,), -1000.0, tl.float32)
+    for start in range(0, T, BN):
+        j = start + tl.arange(0, BN)
+        s = tl.dot(q, tl.trans(tl.load(k_ptr + j[:, None] * D + d[None, :])))
+        most = tl.maximum(most, tl.max(s, axis=1))
+        acc = acc * {r.choice(["2.0", "-1.0"])} + tl.dot(tl.minimum(s, 100.0).to(q_ptr.dtype.element_ty), tl.load(v_ptr + j[:, None] * D + d[None, :]))
+    tl.store(c_ptr + i[:, None] * D + d[None, :], acc + most[:, None])
+"""
+        kk, total = min(kk, 64), n * rounds
+        arguments = {"q_ptr": halves(2 * m * kk), "k_ptr": halves(total * kk), "v_ptr": halves(total * kk), "c_ptr": zeros("float32", 2 * m * kk), "T": total,
+                     "BM": ("constexpr", m), "BN": ("constexpr", n), "D": ("constexpr", kk)}
+        return Case(name, text, arguments, (2, 1, 1), options=options)
+    a_turned, b_turned = r.random() < 0.4, r.random() < 0.5
+    a_at = "k[:, None] * M + i[None, :]" if a_turned else "i[:, None] * K + k[None, :]"
+    b_at = "j[:, None] * K + k[None, :]" if b_turned else "k[:, None] * N + j[None, :]"
+    a_step, b_step = "BK * M" if a_turned else "BK", "BK" if b_turned else "BK * N"
+    a_mask = "(k[:, None] < K) & (i[None, :] < M)" if a_turned else "(i[:, None] < M) & (k[None, :] < K)"
+    b_mask = "k[None, :] < K" if b_turned else "k[:, None] < K"
+    masks = (f", mask={a_mask}, other=0.0", f", mask={b_mask}" + r.choice(["", ", other=0.0"])) if form == "masked" else ("", "")
+    a, b = f"tl.load(a{masks[0]})", f"tl.load(b{masks[1]})"
+    a, b = f"tl.trans({a})" if a_turned else a, f"tl.trans({b})" if b_turned else b
+    before = "" if form != "carried" else f"k = tl.arange(0, BK)\n    a = a_ptr + {a_at}\n    b = b_ptr + {b_at}"
+    inside = "" if form == "carried" else f"k = start + tl.arange(0, BK)\n        a = a_ptr + {a_at}\n        b = b_ptr + {b_at}"
+    after = f"a += {a_step}\n        b += {b_step}" if form == "carried" else ""
+    text = f"""
+@triton.jit
+def kernel(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.program_id(0) * BM + tl.arange(0, BM)
+    j = tl.program_id(1) * BN + tl.arange(0, BN)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    {before}
+    for start in range(0, K, BK):
+        {inside}
+        {r.choice([f"acc = tl.dot({a}, {b}, acc)", f"acc += tl.dot({a}, {b})"])}
+        {after}
+    tl.store(c_ptr + i[:, None] * N + j[None, :], acc, mask=i[:, None] < M)
+"""
+    arguments = {"a_ptr": halves(rows * depth), "b_ptr": halves(depth * n), "c_ptr": zeros("float32", rows * n), "M": rows, "N": n, "K": depth,
+                 "BM": ("constexpr", m), "BN": ("constexpr", n), "BK": ("constexpr", kk)}
+    return Case(name, text, arguments, (2, 1, 1), options=options)
+
+
+def products_bfloat16(r, name):
+    """Not among the weights: Triton's interpreter multiplies the bits."""
+    return products(r, name, "bfloat16")
+
+
 def gathers(r, name):
     """Indices decoded with // and %, read through an index tensor, scattered, counted with atomics."""
     block, total = r.choice([16, 32, 64]), r.randrange(20, 150)
@@ -881,8 +950,8 @@ def mixed(r, name):
 
 
 FAMILIES = {"mixed": mixed, "elementwise": elementwise, "functions": functions, "reductions": reductions, "sums": sums, "loops": loops, "dots": dots,
-            "gathers": gathers, "calls": calls, "shapes": shapes}
-WEIGHTS = {"mixed": 12, "elementwise": 8, "functions": 3, "reductions": 6, "sums": 2, "loops": 6, "dots": 2, "gathers": 3, "calls": 3, "shapes": 3}
+            "products": products, "products_bfloat16": products_bfloat16, "gathers": gathers, "calls": calls, "shapes": shapes}
+WEIGHTS = {"mixed": 12, "elementwise": 8, "functions": 3, "reductions": 6, "sums": 2, "loops": 6, "dots": 2, "products": 1, "gathers": 3, "calls": 3, "shapes": 3}
 
 
 def generate(name):

@@ -22,7 +22,7 @@ def job(case, file, data):
         for a in case.arguments.values():
             if isinstance(a, Buffer):
                 f.write(a.values.tobytes())
-    return {"name": case.name, "file": file, "kernel": case.kernel, "grid": case.grid, "data": data, "arguments": arguments}
+    return {"name": case.name, "file": file, "kernel": case.kernel, "grid": case.grid, "data": data, "arguments": arguments} | case.options
 
 
 def run_ours(tool, jobs, folder, ways=WAYS):

@@ -108,6 +108,22 @@ TEST(Layout, ProductsAreFragments) {
           expect_whole(products({m, n}, warps_m, warps_n), {m, n}, kLaneBits + warps_m + warps_n);
 }
 
+// Of wgmma.m64: warp w of four has rows 16 w to 16 w + 15 as mma.m16n8 has them; further groups share out m, then n.
+TEST(Layout, GroupProductsAreFragmentsOfFourWarps) {
+  const Layout one = group_products({64, 16}, 0, 0);
+  expect_whole(one, {64, 16}, kLaneBits + 2);
+  for (unsigned t = 0; t < 128; ++t)
+    for (unsigned i = 0; i < 8; ++i) {
+      const unsigned row = t / 32 * 16 + t % 32 / 4 + 8 * (i / 4), column = t % 4 * 2 + i % 2 + 8 * (i / 2 % 2);
+      EXPECT_EQ(element(one, t, i), static_cast<int>(row * 16 + column));
+    }
+  for (const int m : {64, 128, 256})
+    for (const int n : {16, 64, 256})
+      for (int groups_m = 0; (64 << groups_m) <= m; ++groups_m)
+        for (int groups_n = 0; (16 << groups_n) <= n && groups_n < 3; ++groups_n)
+          expect_whole(group_products({m, n}, groups_m, groups_n), {m, n}, kLaneBits + 2 + groups_m + groups_n);
+}
+
 std::vector<int> coordinates(const Shape& s, int number) {
   std::vector<int> out;
   for (std::size_t d = 0; d < s.rank; ++d) {

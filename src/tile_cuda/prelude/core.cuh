@@ -11,7 +11,8 @@ typedef float f32;
 typedef double f64;
 #define INLINE static __device__ __forceinline__
 #define EACH(e, n) _Pragma("unroll") for (int e = 0; e < n; ++e)
-extern __shared__ __align__(16) unsigned char shared_memory[];
+extern __shared__ __align__(1024) unsigned char shared_memory[];
+INLINE u32 shared_address(const void* p) { return (u32)__cvta_generic_to_shared(p); }
 // An element's place where every row of 2^ROW has one more.
 template <int ROW>
 INLINE int padded(int at) {

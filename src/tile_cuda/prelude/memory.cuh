@@ -70,3 +70,18 @@ INLINE void store_many(typename E::S* p, const typename E::C (&from)[N]) {
   EACH(j, N) u.x[j] = E::down(from[j]);
   *(W*)p = u.word;
 }
+// From memory to shared memory without waiting: BYTES of 4, 8 or 16, or as many zeros. What was sent is committed as a
+// group, and the groups but the last N are awaited.
+template <int BYTES>
+INLINE void copy_ahead(u32 to, const void* from, bool wanted) {
+  const int n = wanted ? BYTES : 0;
+  if (BYTES == 16)
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(n) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(BYTES), "r"(n) : "memory");
+}
+INLINE void copies_sent() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int N>
+INLINE void copies_arrived() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+}
