@@ -59,7 +59,7 @@ Case read_case(const json& job) {
   if (kernel == nullptr || kernel->kind != Binding::Kind::kernel) fail(Code::usage, "no such kernel");
   out.launch.kernel = {&kernel->owner->syntax, kernel->statement, kernel->owner};
   LaunchVariant& variant = out.launch.variants.emplace_back();
-  variant.fp_fusion = false;  // as the interpreter
+  variant.fp_fusion = job.value("fp_fusion", false);  // not as Triton but as the interpreter
   variant.num_warps = job.value("num_warps", variant.num_warps);
   variant.num_stages = job.value("num_stages", variant.num_stages);
   for (std::size_t i = 0; i < 3; ++i) variant.grid[i] = job.at("grid").at(i).get<std::int64_t>();

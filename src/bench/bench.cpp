@@ -152,11 +152,13 @@ std::vector<Job> bench_jobs(const std::vector<Task>& tasks, const BenchOptions& 
         job.graph = graph;
         job.candidate = candidate;
         job.options = options.evaluate;
+        job.options.cuda_graphs = options.evaluate.device == DeviceType::cuda && options.cuda_graphs.value_or(false);
         job.threads = options.threads;
         job.cores = options.cores;
         job.timeout_s =
             candidate_from_text(candidate).take().in_python() ? options.python_timeout_s : options.timeout_s;
         job.conditions = conditions;
+        job.conditions.cuda_graphs = job.options.cuda_graphs;
         out.push_back(std::move(job));
       }
   return out;
@@ -176,7 +178,6 @@ Conditions conditions_here(const BenchOptions& options, guard::Template& workers
   c.warmup = options.evaluate.timing.warmup;
   c.trials = options.evaluate.timing.trials;
   c.budget_s = options.evaluate.timing.budget_s;
-  c.cuda_graphs = options.evaluate.cuda_graphs;
   return c;
 }
 

@@ -21,9 +21,10 @@ struct Task {
 struct BenchOptions {
   std::vector<std::string> candidates;  // as candidate_from_text reads them
   EvaluateOptions evaluate;
-  int jobs = 0;            // verifications at once
-  int threads = 0;         // of the timed process
-  std::vector<int> cores;  // to which timing is pinned
+  std::optional<bool> cuda_graphs;  // all candidates as such, or none; unset: the built-in author's
+  int jobs = 0;                     // verifications at once
+  int threads = 0;                  // of the timed process
+  std::vector<int> cores;           // to which timing is pinned
   double timeout_s = 120;
   double python_timeout_s = 900;  // of candidates that torch.compile builds
 };

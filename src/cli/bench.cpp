@@ -25,7 +25,7 @@ struct Options {
   std::string candidates = "pass_dir", out;
   bool retry_unstable = false, quiet = false, author_measure = true;
 };
-constexpr const char* kAuthor = "author";
+constexpr const char *kAuthor = "author", *kAuthored = "author=";
 
 using Key = std::tuple<std::string, std::string, std::string>;
 Key key_of(const Record& r) { return {r.task, r.graph, r.candidate}; }
@@ -36,7 +36,7 @@ std::string author_task(const Task& task, const std::string& run, const BenchOpt
   const std::string folder = run + "/author/" + task.name;
   const auto some = author::author_in_process(task.graphs, folder, measure, options.threads, options.evaluate.device);
   if (!some) fmt::print(stderr, "{}: {}\n", task.name, some.error().message);
-  return some && *some ? "author=" + folder : "author=none";
+  return some && *some ? kAuthored + folder : std::string(kAuthored) + "none";
 }
 
 // A run is one measurement: the same machine and protocol throughout.
@@ -67,7 +67,11 @@ std::vector<Job> all_jobs(const std::vector<Task>& tasks, const BenchOptions& op
     for (std::string& candidate : own.candidates)
       if (candidate == kAuthor) candidate = author_task(task, o.out, options, o.author_measure);
     if (authored) progress.step(0);
-    for (Job& job : bench_jobs({task}, own, conditions)) out.push_back(std::move(job));
+    for (Job& job : bench_jobs({task}, own, conditions)) {
+      if (authored && job.candidate.starts_with(kAuthored) && options.evaluate.device == DeviceType::cuda)
+        job.conditions.cuda_graphs = job.options.cuda_graphs = options.cuda_graphs.value_or(true);
+      out.push_back(std::move(job));
+    }
     if (interrupted()) break;
   }
   return out;

@@ -55,7 +55,9 @@ void catch_interrupts() {
 void EvaluationFlags::add_options(CLI::App& command) {
   EvaluateOptions& e = bench.evaluate;
   command.add_option("--device", device, "cpu or cuda")->capture_default_str();
-  command.add_flag("--cuda-graphs", e.cuda_graphs, "Time candidates as CUDA graphs, where they can be recorded");
+  command.add_flag("--cuda-graphs,!--no-cuda-graphs", bench.cuda_graphs,
+                   "Time all candidates as CUDA graphs, where they can be recorded, or none; default: the built-in "
+                   "author's passes only");
   command.add_option("--threads", bench.threads, "Threads of torch and of kernels while timing; 0: all cores");
   command.add_option("--cores", cores, "Cores to which timing is pinned, as 0-3,6; default: not pinned");
   command.add_option("--jobs", bench.jobs, "Verifications at once; 0: one a core");

@@ -11,7 +11,10 @@ namespace passnet::tile {
 using OK = Operand::Kind;
 using O = py::Op;
 
-Operand Lowering::b_unary(Call& c) { return Operand::tensor(emit1(c.row.code, float_arg(c, 0))); }
+Operand Lowering::b_unary(Call& c) {
+  exact_ |= c.row.name.ends_with("_rn");
+  return Operand::tensor(emit1(c.row.code, float_arg(c, 0)));
+}
 
 Operand Lowering::b_abs(Call& c) {
   const ValueId v = tensor_arg(c, 0);
@@ -102,6 +105,7 @@ Operand Lowering::b_fma(Call& c) {
 
 Operand Lowering::b_fdiv(Call& c) {
   const bool rounds = c.row.name == "div_rn";
+  exact_ |= rounds || (c.args.size() > 2 && flag_arg(c, 2, "ieee_rounding"));
   ValueId x = rounds ? float_arg(c, 0) : tensor_arg(c, 0), y = rounds ? float_arg(c, 1) : tensor_arg(c, 1);
   if (!is_float(type(x).elem) || !is_float(type(y).elem) || type(x).pointer || type(y).pointer)
     refuse(fmt::format("{} of {} and {}", c.name, triton_type(type(x)), triton_type(type(y))), "both must be floats");
@@ -172,6 +176,7 @@ Operand Lowering::b_softmax(Call& c) {
   const int dim = c[1].is_none() ? 0 : axis_of(integer_arg(c, 1, "dim"), type(x).shape.rank, c.name);
   const bool keep = flag_arg(c, 2, "keep_dims");
   if (!type(x).is_tile()) refuse("tl.softmax of a scalar");
+  const bool exact_division = flag_arg(c, 3, "ieee_rounding");
   ValueId wide = x;
   if (is_half(type(x).elem)) wide = cast(x, Elem::f32);
   const ValueId top = reduce(wide, dim, Combine::max, keep);
@@ -180,6 +185,7 @@ Operand Lowering::b_softmax(Call& c) {
     refuse(fmt::format("tl.softmax of {}", triton_type(type(x))), "cast with .to(tl.float32)");
   const ValueId e = emit1(Code::exp, z.id);
   const ValueId total = reduce(e, dim, Combine::sum, keep);
+  exact_ |= exact_division;
   return binary(O::div, Operand::tensor(e), Operand::tensor(total));
 }
 

@@ -188,7 +188,9 @@ inline constexpr OpRow kOps[] = {
     {Code::neg, "neg", OpClass::unary, "-x"},
     {Code::bit_not, "not", OpClass::unary, "~x; of i1 the other truth"},
     {Code::abs, "abs", OpClass::unary, "|x|"},
-    {Code::exp, "exp", OpClass::unary, "f32, f64 only, as all functions down to erf"},
+    {Code::exp, "exp", OpClass::unary,
+     "f32, f64 only, as all functions down to erf. Of exp, exp2, sqrt, rsqrt and div a GPU may take its approximate "
+     "instructions in f32, as Triton does, unless `precision ieee` is said"},
     {Code::exp2, "exp2", OpClass::unary, ""},
     {Code::log, "log", OpClass::unary, ""},
     {Code::log2, "log2", OpClass::unary, ""},
@@ -256,6 +258,10 @@ static_assert([] {
     if (static_cast<std::size_t>(kOps[i].code) != i) return false;
   return true;
 }());
+// Whether Triton's instruction for it is approximate; `precision` says whether that may be.
+constexpr bool approximated(Code code) {
+  return code == Code::exp || code == Code::exp2 || code == Code::sqrt || code == Code::rsqrt || code == Code::div;
+}
 constexpr const OpRow& op_row(Code code) { return kOps[static_cast<std::size_t>(code)]; }
 
 enum class Combine : std::uint8_t {

@@ -275,6 +275,7 @@ ValueId Lowering::emit(Code code, std::vector<ValueId> operands, Type result) {
   Op op;
   op.code = code;
   op.operands = std::move(operands);
+  if (exact_ && approximated(code)) op.precision = Precision::ieee;
   return emit(std::move(op), result);
 }
 

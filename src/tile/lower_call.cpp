@@ -118,7 +118,11 @@ Operand Lowering::eval_call(const py::Expr& e) {
       if (t.home == kPython && t.name == "print") return {};
       if (const Builtin* row = t.home == 0 ? nullptr : find_builtin(t.name, t.home)) {
         std::vector<Operand> args = arguments();
-        return call_builtin(*row, t.written, std::move(args), keywords());
+        Keywords named = keywords();
+        const bool before = std::exchange(exact_, t.home == kLib && !t.name.starts_with("fast_"));
+        Operand out = call_builtin(*row, t.written, std::move(args), std::move(named));
+        exact_ = before;
+        return out;
       }
       if (callee.text.starts_with("math.")) return call_math(std::string_view(callee.text).substr(5), arguments());
       if (callee.text == "builtins.range" || t.name == "range" || t.name == "static_range")
@@ -183,7 +187,10 @@ Operand Lowering::call_builtin(const Builtin& row, std::string name, std::vector
       refuse(fmt::format("{} is missing its argument '{}'", call.name, items[i].name), signature());
     call.args[i] = default_value(items[i].default_text);
   }
-  return (this->*row.handler)(call);
+  const bool before = exact_;
+  Operand out = (this->*row.handler)(call);
+  exact_ = before;
+  return out;
 }
 
 // ---- device functions

@@ -335,6 +335,7 @@ class Lowering {
   Block* block_ = nullptr;
   Frame* frame_ = nullptr;
   Frame kernel_frame_;
+  bool exact_ = false;  // in a call that says so: no approximate instructions
   py::Place place_;
   int depth_ = 0;
   int calls_ = 0;

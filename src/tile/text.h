@@ -31,7 +31,7 @@ constexpr unsigned op_parts(Code code) {
     case Code::scan: return kPartCombine | kPartAxis | kPartReverse;
     case Code::dot: return kPartPrecision;
     case Code::check: return kPartText;
-    default: return 0;
+    default: return approximated(code) ? unsigned{kPartPrecision} : 0U;
   }
 }
 

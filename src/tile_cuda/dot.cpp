@@ -138,10 +138,7 @@ std::optional<std::string> Emitter::packed(const Op& op, const Product& product)
   if (product.warps_n != 0 || d == nullptr || transparent(*d) || free_[static_cast<std::size_t>(a)]) return {};
   const Layout layout = product.layout(s);
   if (!(home(a) == layout)) return {};
-  // the conversion to halves is done here
-  const bool cast = d->code == Code::cast && type(d->operands[0]).elem == Elem::f32 &&
-                    !free_[static_cast<std::size_t>(d->operands[0])];
-  const Ref from = get(cast ? d->operands[0] : a, layout);
+  const Ref from = get(unrounded(a), layout);
   const int tiles = layout.registers() / 8, columns = s[1] / 8;
   const std::string name = fresh("packed");
   line(fmt::format("u32 {}[{}];", name, tiles * 4));

@@ -13,6 +13,7 @@ namespace passnet::tile_cuda {
 
 namespace {
 
+constexpr int kSharedDivisor = 4;           // elements over one divisor that make its inverse worth while
 constexpr std::int64_t kGridLimit = 65535;  // of y and z
 constexpr int kElementLimit = 4096;         // registers of one thread for one value: beyond it nothing good can come
 
@@ -156,6 +157,13 @@ Ref Emitter::get(ValueId v, const Layout& layout) {
   passnet::fail(passnet::Code::internal, fmt::format("kernel {}: value %{} is not there", f_.name, v));
 }
 
+// Whether it is Triton's approximate instruction.
+bool Emitter::fast(const Op& op) const {
+  const Elem e = type(op.result()).elem;
+  return target_.fp_fusion && tile::approximated(op.code) && op.precision != tile::Precision::ieee &&
+         (e == Elem::f32 || tile::is_half(e));
+}
+
 std::string Emitter::element_text(const Op& op, const std::vector<Ref>& operands, const std::string& e) const {
   const Type& t = type(op.result());
   const auto x = [&](std::size_t i) { return operands[i].at(e); };
@@ -183,6 +191,11 @@ std::string Emitter::element_text(const Op& op, const std::vector<Ref>& operands
       break;
     case Code::select: return fmt::format("{} ? {} : {}", x(0), x(1), x(2));
     default: break;
+  }
+  if (fast(op)) {
+    const std::string text = op.code == Code::div ? fmt::format("fast_div({}, {})", x(0), x(1))
+                                                  : fmt::format("fast_{}({})", tile::op_row(op.code).name, x(0));
+    return tile::is_half(t.elem) ? fmt::format("{}_round({})", tile::elem_row(t.elem).name, text) : text;
   }
   if (type(op.operands[0]).pointer && tile::op_row(op.code).kind == tile::OpClass::compare) {
     constexpr std::pair<Code, const char*> signs[] = {{Code::lt, "<"},  {Code::le, "<="}, {Code::gt, ">"},
@@ -221,7 +234,32 @@ void Emitter::emit_element(const Op& op, const Layout* layout) {
   }
   std::vector<Ref> operands;
   for (const ValueId o : op.operands) operands.push_back(type(o).is_tile() ? get(o, *layout) : scalar(o));
+  if (op.code == Code::div && type(r).elem == Elem::f32 && layout != nullptr && !fast(op) &&
+      operands[1].registers * kSharedDivisor <= layout->registers())
+    return emit_quotients(r, *layout, operands[0], operands[1]);
   keep(r, layout, element_text(op, operands, "e"));
+}
+
+// Many elements over few divisors: each divisor is inverted once, where that gives the rounded quotient. Masks make
+// zeros, so they have a test of their own.
+void Emitter::emit_quotients(ValueId r, const Layout& layout, const Ref& x, const Ref& d) {
+  const Ref out = make_array(r, layout);
+  Ref inverse = d;
+  inverse.name = fresh("inverse");
+  inverse.array = true;
+  const std::string plain = fresh("plain"), divisors = fresh("divisors"), one = d.array ? d.name + "[i]" : d.name;
+  line(fmt::format("f32 {}[{}];", inverse.name, d.registers));
+  line(fmt::format("bool {} = true, {};", divisors, plain));
+  line(fmt::format("EACH(i, {}) {{ {}[i] = __frcp_rn({}); {} &= plain_divisor({}); }}", d.registers, inverse.name, one,
+                   divisors, one));
+  line(fmt::format("{} = {};", plain, divisors));
+  line(fmt::format("EACH(e, {}) {} &= plain_dividend({});", out.registers, plain, x.at("e")));
+  line(fmt::format("if ({} && !{}) {{ {} = true; EACH(e, {}) {} &= plain_dividend({}) || plain_zero({}); }}", divisors,
+                   plain, plain, out.registers, plain, x.at("e"), x.at("e")));
+  line(fmt::format("if ({}) EACH(e, {}) {}[e] = quotient({}, {}, {});", plain, out.registers, out.name, x.at("e"),
+                   d.at("e"), inverse.at("e")));
+  line(fmt::format("else EACH(e, {}) {}[e] = {} / {};", out.registers, out.name, x.at("e"), d.at("e")));
+  remember(r, layout, out);
 }
 
 void Emitter::emit_op(const Op& op) {

@@ -18,9 +18,10 @@ struct Machine {
 
 // What a launch asks for, and what the device has.
 struct Target {
-  int num_warps = 4;       // a wish: tiles that have fewer elements than threads get fewer, large ones more
-  int num_stages = 3;      // rounds of a loop whose products' operands are in shared memory or on the way, at most
-  bool fp_fusion = false;  // a product and a sum after it may be rounded once
+  int num_warps = 4;   // a wish: tiles that have fewer elements than threads get fewer, large ones more
+  int num_stages = 3;  // rounds of a loop whose products' operands are in shared memory or on the way, at most
+  bool fp_fusion =
+      false;  // as Triton: a product and a sum after it rounded once, approximate exp, exp2, sqrt, rsqrt, /
   Machine machine;
 };
 

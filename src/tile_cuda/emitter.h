@@ -83,6 +83,7 @@ class Emitter {
   void emit_block(std::span<const Op> ops);
   void emit_op(const Op& op);
   void emit_element(const Op& op, const Layout* layout);
+  void emit_quotients(ValueId r, const Layout& layout, const Ref& x, const Ref& d);
   void emit_for(const Op& op);
   std::string more_text(const Op& loop, const std::string& index) const;
   void emit_while(const Op& op);
@@ -91,6 +92,7 @@ class Emitter {
   void assign(std::span<const ValueId> targets, std::span<const ValueId> values);
   Ref get(ValueId v, const Layout& layout);
   Ref scalar(ValueId v) const;
+  bool fast(const Op& op) const;
   std::string element_text(const Op& op, const std::vector<Ref>& operands, const std::string& e) const;
   Ref keep(ValueId v, const Layout* layout, const std::string& text_of_e);
   Ref make_array(ValueId v, const Layout& layout);
@@ -114,6 +116,7 @@ class Emitter {
   Vector vector_of(ValueId pointer, const Layout& layout) const;
   void emit_load(const Op& op);
   void emit_store(const Op& op);
+  ValueId unrounded(ValueId v) const;
   void emit_atomic(const Op& op);
   std::int32_t memory_of(ValueId pointer) const;
   bool never_written(std::int32_t memory) const;

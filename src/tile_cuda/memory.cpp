@@ -138,8 +138,15 @@ void Emitter::emit_load(const Op& op) {
   line("}");
 }
 
+// A half's value before it was rounded: what makes it a half of it rounds.
+ValueId Emitter::unrounded(ValueId v) const {
+  const Op* d = def(v);
+  if (d == nullptr || d->code != Code::cast || !tile::is_half(type(v).elem)) return v;
+  return type(d->operands[0]).elem == Elem::f32 ? d->operands[0] : v;
+}
+
 void Emitter::emit_store(const Op& op) {
-  const ValueId p = op.operands[0], x = op.operands[1];
+  const ValueId p = op.operands[0], x = unrounded(op.operands[1]);
   const bool masked = op.operands.size() > 2;
   const std::string access = tile::access_name(type(p).elem);
   if (!type(p).is_tile()) {

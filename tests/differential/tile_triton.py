@@ -62,7 +62,7 @@ def with_triton():
     return python
 
 
-def run_triton(case, path):
+def run_triton(case, path, device="cpu"):
     """The bytes of the buffers after Triton ran the kernel, or its error."""
     import torch
 
@@ -74,18 +74,18 @@ def run_triton(case, path):
         for name, a in case.arguments.items():
             if isinstance(a, Buffer):
                 t = torch.from_numpy(a.values.copy())
-                a = t.view(torch.bfloat16) if a.dtype == "bfloat16" else t
+                a = (t.view(torch.bfloat16) if a.dtype == "bfloat16" else t).to(device)
             elif isinstance(a, tuple):
                 a = getattr(module.tl, a[1][16:]) if str(a[1]).startswith("triton.language.") else a[1]
             arguments[name] = a
-        getattr(module, case.kernel)[case.grid](**arguments)
+        getattr(module, case.kernel)[case.grid](**arguments, **(case.options if device == "cuda" else {}))
     except Exception as e:
         cause = e.__cause__ or e
         return None, f"{type(cause).__name__}: {cause}"
     out = []
     for a in arguments.values():
         if hasattr(a, "data_ptr"):
-            out.append((a.view(torch.int16) if a.dtype == torch.bfloat16 else a).numpy())
+            out.append((a.view(torch.int16) if a.dtype == torch.bfloat16 else a).cpu().numpy())
     return out, None
 
 
@@ -97,7 +97,8 @@ def expected(case):
 def check(opt):
     cases = []
     written = {c.name: c for c in tile_kernels.CASES}
-    names = opt.names or [*written, *tile_cases.names(opt.count, opt.start)]
+    names = opt.names or [*([] if opt.gpu else written), *tile_cases.names(opt.count, opt.start)]
+    ways = ["cuda"] if opt.gpu else WAYS
     with tempfile.TemporaryDirectory() as temporary:
         folder = opt.keep or temporary
         os.makedirs(folder, exist_ok=True)
@@ -108,13 +109,13 @@ def check(opt):
             with open(file, "w") as f:
                 f.write(case.source)
             cases.append((case, file, data))
-            theirs[name] = run_triton(case, file) if case.expected is None else (expected(case), None)
-            jobs.append(job(case, file, data))
-        answers = run_ours(opt.tool, jobs, folder)
+            theirs[name] = run_triton(case, file, "cuda" if opt.gpu else "cpu") if case.expected is None else (expected(case), None)
+            jobs.append(job(case, file, data) | {"fp_fusion": opt.gpu})
+        answers = run_ours(opt.tool, jobs, folder, ways)
         failed = 0
         for case, file, data in cases:
             reference, error = theirs[case.name]
-            problems = [f"Triton: {error}"] if error else compare(case, reference, data, answers[case.name])
+            problems = [f"Triton: {error}"] if error else compare(case, reference, data, answers[case.name], ways)
             if not problems:
                 continue
             failed += 1
@@ -129,9 +130,10 @@ def main():
     p.add_argument("names", nargs="*")
     p.add_argument("--count", type=int, default=600)
     p.add_argument("--start", type=int, default=0)
+    p.add_argument("--gpu", action="store_true", help="the real Triton on a GPU, and our kernels there compiled as it does")
     p.add_argument("--keep", help="leave kernels and memory there")
     opt = p.parse_args()
-    if os.environ.get("TRITON_INTERPRET") == "1":
+    if READY:
         return check(opt)
     if not opt.names and not os.environ.get("PASSNET_ALL"):
         print("kernels against Triton's interpreter: run by make check-all (PASSNET_ALL=1), since Triton takes 652 MB")
@@ -145,11 +147,12 @@ def main():
 
 
 if __name__ == "__main__":
-    if os.environ.get("TRITON_INTERPRET") == "1":
+    READY = "--gpu" in sys.argv or os.environ.get("TRITON_INTERPRET") == "1"
+    if READY:
         import numpy as np
 
         sys.path.insert(0, HERE)
         import tile_cases, tile_kernels
         from tile_cases import Buffer
-        from tile_run import compare, job, report, run_ours
+        from tile_run import WAYS, compare, job, report, run_ours
     sys.exit(main())

@@ -117,3 +117,29 @@ INLINE f32 multiply_add(f32 a, f32 b, f32 c) { return fmaf(a, b, c); }
 INLINE f64 multiply_add(f64 a, f64 b, f64 c) { return fma(a, b, c); }
 INLINE i32 multiply_add(i32 a, i32 b, i32 c) { return (i32)((u32)a * (u32)b + (u32)c); }
 INLINE i64 multiply_add(i64 a, i64 b, i64 c) { return (i64)((u64)a * (u64)b + (u64)c); }
+// x / d rounded once, by a correctly rounded inverse of d: what is left after x times it is exact and mends the last bit.
+// So for plain operands, for which nothing on the way is too small or too large, and for a zero that is not negative.
+INLINE bool plain_divisor(f32 d) { return fabsf(d) >= 0x1p-30f && fabsf(d) <= 0x1p30f; }
+INLINE bool plain_dividend(f32 x) { return fabsf(x) >= 0x1p-90f && fabsf(x) <= 0x1p60f; }
+INLINE bool plain_zero(f32 x) { return __float_as_uint(x) == 0; }
+INLINE f32 quotient(f32 x, f32 d, f32 inverse) {
+  const f32 q = x * inverse;
+  return fmaf(fmaf(-q, d, x), inverse, q);
+}
+// Triton's instructions for these.
+#define APPROXIMATE(name, text)               \
+  INLINE f32 name(f32 x) {                    \
+    f32 r;                                    \
+    asm(text " %0, %1;" : "=f"(r) : "f"(x));  \
+    return r;                                 \
+  }
+APPROXIMATE(power_of_2, "ex2.approx.f32")
+APPROXIMATE(fast_exp2, "ex2.approx.ftz.f32")
+APPROXIMATE(fast_sqrt, "sqrt.approx.ftz.f32")
+APPROXIMATE(fast_rsqrt, "rsqrt.approx.ftz.f32")
+INLINE f32 fast_exp(f32 x) { return power_of_2(__fmul_rn(x, 0x1.715476p+0f)); }
+INLINE f32 fast_div(f32 x, f32 y) {
+  f32 r;
+  asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+  return r;
+}
