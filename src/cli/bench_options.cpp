@@ -55,9 +55,9 @@ void catch_interrupts() {
 void EvaluationFlags::add_options(CLI::App& command) {
   EvaluateOptions& e = bench.evaluate;
   command.add_option("--device", device, "cpu or cuda")->capture_default_str();
-  command.add_flag("--cuda-graphs,!--no-cuda-graphs", bench.cuda_graphs,
-                   "Time all candidates as CUDA graphs, where they can be recorded, or none; default: the built-in "
-                   "author's passes only");
+  command.add_option("--cuda-graphs", cuda_graphs, "Who is timed as CUDA graphs, where they can be recorded")
+      ->check(CLI::IsMember({"author", "all", "none"}))
+      ->capture_default_str();
   command.add_option("--threads", bench.threads, "Threads of torch and of kernels while timing; 0: all cores");
   command.add_option("--cores", cores, "Cores to which timing is pinned, as 0-3,6; default: not pinned");
   command.add_option("--jobs", bench.jobs, "Verifications at once; 0: one a core");
@@ -114,6 +114,7 @@ BenchOptions EvaluationFlags::resolve() const {
   e.match = match == "strict" ? MatchMode::strict : MatchMode::normal;
   e.device = device_from_name(device).take();
   e.load.open_policy = policy == "open";
+  if (cuda_graphs != "author") out.cuda_graphs = cuda_graphs == "all";
   if (!cores.empty()) out.cores = read_cores(cores);
   const int available = out.cores.empty() ? core_count() : static_cast<int>(out.cores.size());
   if (out.threads <= 0) out.threads = available;

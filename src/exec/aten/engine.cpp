@@ -157,10 +157,12 @@ class AtenEngine final : public Engine {
       const at::ScalarType type = to_scalar_type(desc.dtype);
       // Past the dispatcher: a wrapper's outputs are most of what a small graph's call costs.
       if (desc.device == DeviceType::cpu) return to_ref(at::detail::empty_strided_cpu(desc.sizes, desc.strides, type));
-      if (desc.device == DeviceType::cuda)
+      if (desc.device == DeviceType::cuda) {
+        at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);  // before it there is no allocator
         return to_ref(at::detail::empty_strided_generic(desc.sizes, desc.strides,
                                                         c10::GetAllocator(c10::DeviceType::CUDA),
                                                         c10::DispatchKeySet(c10::DispatchKey::CUDA), type));
+      }
       return to_ref(
           at::empty_strided(desc.sizes, desc.strides, at::TensorOptions().dtype(type).device(to_device(desc.device))));
     });
