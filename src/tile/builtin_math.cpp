@@ -262,6 +262,21 @@ Operand Lowering::b_lib(Call& c) {
     const ValueId root = emit1(Code::sqrt, mul(sub(real(1), x), add(real(1), x)));
     return out(name == "asin" ? emit2(Code::atan2, x, root) : emit2(Code::atan2, root, x));
   }
+  if (name == "asinh" || name == "acosh" || name == "atanh") {
+    const auto log1p = [&](ValueId v) {
+      return to_tensor(call_builtin(*find_builtin("log1p", kLib), c.name, {Operand::tensor(v)}, {}));
+    };
+    if (name == "acosh") {  // log1p(t + sqrt(2 t + t t)) with t = x - 1
+      const ValueId t = sub(x, real(1));
+      return out(log1p(add(t, emit1(Code::sqrt, add(mul(real(2), t), mul(t, t))))));
+    }
+    // odd functions: asinh is log1p(a + a a / (1 + sqrt(a a + 1))), atanh is log1p(2 a / (1 - a)) / 2
+    const ValueId a = emit1(Code::abs, x), square = mul(a, a);
+    const ValueId root = emit1(Code::sqrt, add(square, real(1)));
+    const ValueId of = name == "asinh" ? log1p(add(a, div(square, add(real(1), root))))
+                                       : mul(real(0.5), log1p(div(mul(real(2), a), sub(real(1), a))));
+    return out(select(emit_compare(Code::lt, x, real(0)), sub(real(0), of), of));
+  }
   if (name == "round") {  // halves away from zero
     const ValueId t = emit1(Code::trunc, x);
     const ValueId away = emit_compare(Code::ge, emit1(Code::abs, sub(x, t)), real(0.5));

@@ -114,7 +114,9 @@ Operand Lowering::b_scan(Call& c) {
   return Operand::tensor(emit(std::move(op), type(v)));
 }
 
-// ---- combine functions: the ones whose body is one operation on both parameters
+// ---- combine functions
+
+// Those whose body is one operation on both parameters are the IR's own.
 
 std::optional<Combine> Lowering::combine_of(const Operand& f) {
   using E = py::ExprKind;
@@ -149,51 +151,153 @@ std::optional<Combine> Lowering::combine_of(const Operand& f) {
   return std::nullopt;
 }
 
+// The function of the elements of two tuples of tiles.
+Lowering::Values Lowering::combined(const Operand& f, const Values& a, const Values& b) {
+  std::vector<Operand> args;
+  for (const Values* values : {&a, &b})
+    for (const ValueId v : *values) args.push_back(Operand::tensor(v));
+  const std::vector<Operand> results = list_arg(call_function(f, std::move(args), {}));
+  if (results.size() != a.size())
+    refuse(fmt::format("{} combines {} value{} into {}", f.function->name, a.size(), a.size() == 1 ? "" : "s",
+                       results.size()));
+  Values out;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const Type want = type(a[i]);
+    ValueId v = to_tensor(results[i]);
+    if (!type(v).is_tile()) v = broadcast_to(v, want.shape);
+    if (type(v) != want)
+      refuse(fmt::format("{} combines {} into {}", f.function->name, elem_row(want.elem).triton_name,
+                         elem_row(type(v).elem).triton_name),
+             "what is returned has the type of what is combined: cast it with .to(...)");
+    out.push_back(v);
+  }
+  return out;
+}
+
+namespace {
+
+// A tile around one axis: what lies before it, along it and behind it.
+Shape around(const Shape& shape, int axis) {
+  std::int32_t parts[3] = {1, 1, 1};
+  for (int i = 0; i < shape.rank; ++i) parts[i < axis ? 0 : i == axis ? 1 : 2] *= shape[static_cast<std::size_t>(i)];
+  return {parts[0], parts[1], parts[2]};
+}
+
+}  // namespace
+
+// Neighbours are combined until one is left.
+Lowering::Values Lowering::reduce_with(const Operand& f, Values values, int axis) {
+  const Shape from = type(values[0]).shape, flat = around(from, axis);
+  for (std::int32_t n = flat[1]; n > 1; n /= 2) {
+    Values left, right;
+    for (const ValueId v : values) {
+      const ValueId pairs = reshape(v, {flat[0], n / 2, 2, flat[2]});
+      left.push_back(pick(pairs, 2, 0));
+      right.push_back(pick(pairs, 2, 1));
+    }
+    values = combined(f, left, right);
+  }
+  Shape to;
+  for (int i = 0; i < from.rank; ++i)
+    if (i != axis) to.push(from[static_cast<std::size_t>(i)]);
+  for (ValueId& v : values) v = reshape(v, to);
+  return values;
+}
+
+// Blocks of 2, 4, 8, ...: what the first half ends with is combined into each element of the second.
+Lowering::Values Lowering::scan_with(const Operand& f, Values values, int axis) {
+  const Shape from = type(values[0]).shape, flat = around(from, axis);
+  for (std::int32_t half = 1; half < flat[1]; half *= 2) {
+    const Shape blocks = {flat[0] * (flat[1] / half / 2), 2, half, flat[2]};
+    Values ends, second;
+    for (ValueId& v : values) {
+      v = reshape(v, blocks);
+      second.push_back(pick(v, 1, 1));
+      ends.push_back(broadcast_to(expand_dims(pick(pick(v, 1, 0), 1, half - 1), 1), type(second.back()).shape));
+    }
+    const Values later = combined(f, ends, second);
+    const ValueId index = positions(blocks, 1, Elem::i32);
+    const ValueId first = emit_compare(Code::eq, index, integer_like(0, index));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = select(first, values[i], broadcast_to(expand_dims(later[i], 1), blocks));
+  }
+  for (ValueId& v : values) v = reshape(v, from);
+  return values;
+}
+
 Operand Lowering::b_reduce(Call& c) {
-  const auto combine = combine_of(c[2]);
-  if (!c[0].is_tensor() || !combine)
-    refuse(fmt::format("{} with this combine function", c.name),
-           "a combine function returns a + b, a * b, tl.maximum(a, b), tl.minimum(a, b), a & b, a | b or a ^ b",
-           ErrorCode::unsupported);
-  const ValueId v = tensor_arg(c, 0);
-  if (!type(v).is_tile() || type(v).pointer) refuse(fmt::format("{} of {}", c.name, triton_type(type(v))));
+  const bool scan = c.row.code == Code::scan;
+  if (!c[2].is(OK::function))
+    refuse(fmt::format("{} with {} as the combine function", c.name, operand_text(c[2])),
+           "a function under @triton.jit that combines two elements");
+  Values values;
+  for (const Operand& one : list_arg(c[0])) {
+    const ValueId v = to_tensor(one);
+    if (!type(v).is_tile() || type(v).pointer) refuse(fmt::format("{} of {}", c.name, triton_type(type(v))));
+    if (!values.empty() && type(v).shape != type(values[0]).shape)
+      refuse(fmt::format("{} of {} and {}", c.name, triton_type(type(values[0])), triton_type(type(v))),
+             "tiles that are combined together have one shape");
+    values.push_back(v);
+  }
+  if (values.empty()) refuse(fmt::format("{} of nothing", c.name));
+  const int rank = type(values[0]).shape.rank;
   std::optional<int> axis;
-  if (!c[1].is_none()) axis = axis_of(integer_arg(c, 1, "axis"), type(v).shape.rank, c.name);
-  const bool flag = flag_arg(c, 3, c.row.code == Code::reduce ? "keep_dims" : "reverse");
-  if (c.row.code == Code::reduce) return Operand::tensor(reduce(v, axis, *combine, flag));
-  Op op;
-  op.code = Code::scan;
-  op.operands = {v};
-  op.axis = static_cast<std::int8_t>(axis.value_or(0));
-  op.reverse = flag;
-  op.combine = *combine;
-  return Operand::tensor(emit(std::move(op), type(v)));
+  if (!c[1].is_none()) axis = axis_of(integer_arg(c, 1, "axis"), rank, c.name);
+  const bool flag = flag_arg(c, 3, scan ? "reverse" : "keep_dims");
+  const std::optional<Combine> combine = values.size() == 1 ? combine_of(c[2]) : std::nullopt;
+  if (scan && combine) {
+    Op op;
+    op.code = Code::scan;
+    op.operands = values;
+    op.axis = static_cast<std::int8_t>(axis.value_or(0));
+    op.reverse = flag;
+    op.combine = *combine;
+    values = {emit(std::move(op), type(values[0]))};
+  } else if (scan) {
+    for (ValueId& v : values)
+      if (flag) v = flip(v, axis.value_or(0));
+    values = scan_with(c[2], std::move(values), axis.value_or(0));
+    for (ValueId& v : values)
+      if (flag) v = flip(v, axis.value_or(0));
+  } else if (combine) {
+    values = {reduce(values[0], axis, *combine, flag)};
+  } else {
+    if (!axis)
+      for (ValueId& v : values) v = reshape(v, {static_cast<std::int32_t>(type(v).shape.elements())});
+    values = reduce_with(c[2], std::move(values), axis.value_or(0));
+    for (ValueId& v : values)
+      for (int i = 0; flag && i < (axis ? 1 : rank); ++i) v = expand_dims(v, axis.value_or(0));
+  }
+  if (!c[0].is(OK::tuple)) return Operand::tensor(values[0]);
+  std::vector<Operand> out;
+  for (const ValueId v : values) out.push_back(Operand::tensor(v));
+  return Operand::tuple(std::move(out));
 }
 
 // Swapping the halves of every size 2, 4, 8, ... along the dimension reverses it.
-Operand Lowering::b_flip(Call& c) {
-  const ValueId v = tensor_arg(c, 0);
+ValueId Lowering::flip(ValueId v, int dim) {
   const Type t = type(v);
-  if (!t.is_tile() || t.pointer) refuse(fmt::format("{} of {}", c.name, triton_type(t)));
-  const int rank = t.shape.rank;
-  const int dim = c[1].is_none() ? rank - 1 : axis_of(integer_arg(c, 1, "dim"), rank, c.name);
   constexpr std::pair<int, Elem> kBits[] = {
       {1, Elem::i1}, {8, Elem::i8}, {16, Elem::i16}, {32, Elem::i32}, {64, Elem::i64}};
   ValueId y = v;
   for (const auto& [n, elem] : kBits)
     if (is_float(t.elem) && n == elem_row(t.elem).bits) y = bitcast(v, elem);
-  const std::int32_t size = t.shape[static_cast<std::size_t>(dim)];
-  std::int64_t after = 1;
-  for (int i = dim + 1; i < rank; ++i) after *= t.shape[static_cast<std::size_t>(i)];
-  for (std::int64_t half = 1; half < size; half *= 2) {
-    const auto inner = static_cast<std::int32_t>(half * after);
-    const auto outer = static_cast<std::int32_t>(t.shape.elements() / inner / 2);
-    const ValueId cube = reshape(y, {outer, 2, inner});
+  const Shape flat = around(t.shape, dim);
+  for (std::int32_t half = 1; half < flat[1]; half *= 2) {
+    const ValueId cube = reshape(y, {flat[0] * (flat[1] / half / 2), 2, half * flat[2]});
     const ValueId both = broadcast_to(reduce(cube, 1, Combine::bit_xor, true), type(cube).shape);
     y = emit2(Code::bit_xor, cube, both);
   }
   y = reshape(y, t.shape);
-  return Operand::tensor(is_float(t.elem) ? bitcast(y, t.elem) : y);
+  return is_float(t.elem) ? bitcast(y, t.elem) : y;
+}
+
+Operand Lowering::b_flip(Call& c) {
+  const ValueId v = tensor_arg(c, 0);
+  const Type t = type(v);
+  if (!t.is_tile() || t.pointer) refuse(fmt::format("{} of {}", c.name, triton_type(t)));
+  const int rank = t.shape.rank;
+  return Operand::tensor(flip(v, c[1].is_none() ? rank - 1 : axis_of(integer_arg(c, 1, "dim"), rank, c.name)));
 }
 
 // ---- matrix products

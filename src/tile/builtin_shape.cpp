@@ -153,6 +153,12 @@ Operand Lowering::b_cast(Call& c) {
   return Operand::tensor(cast(v, t.elem));
 }
 
+Operand Lowering::b_pointer_type(Call& c) {
+  const Type t = type_arg(c, 0);
+  if (t.pointer) refuse("a pointer to pointers", "pointers point to numbers");
+  return Operand::of(ConstValue::of(Type{t.elem, true, {}}));
+}
+
 // ---- shapes
 
 Operand Lowering::b_broadcast(Call& c) {
@@ -267,8 +273,8 @@ ValueId Lowering::join(ValueId a, ValueId b) {
   return select(first, a, b);
 }
 
-// One of the two halves along the last dimension, bit for bit: the other is masked to 0 and the bits are or-ed.
-ValueId Lowering::split_half(ValueId v, int which) {
+// What lies at one place along the axis, bit for bit: the rest is masked to 0 and the bits are or-ed.
+ValueId Lowering::pick(ValueId v, int axis, std::int64_t which) {
   const Type t = type(v);
   constexpr std::pair<int, Elem> kBits[] = {
       {1, Elem::i1}, {8, Elem::i8}, {16, Elem::i16}, {32, Elem::i32}, {64, Elem::i64}};
@@ -276,15 +282,10 @@ ValueId Lowering::split_half(ValueId v, int which) {
   for (const auto& [n, elem] : kBits)
     if (n == elem_row(t.elem).bits) bits = elem;
   const ValueId as_bits = is_float(t.elem) ? bitcast(v, bits) : v;
-  Op op;
-  op.code = Code::arange;
-  ValueId index = emit(std::move(op), {Elem::i32, false, {2}});
-  for (int i = 1; i < t.shape.rank; ++i) index = expand_dims(index, 0);
-  index = broadcast_to(index, t.shape);
+  const ValueId index = positions(t.shape, axis, Elem::i32);
   const ValueId mine = emit_compare(Code::eq, index, integer_like(which, index));
-  const ValueId half =
-      reduce(select(mine, as_bits, integer_like(0, as_bits)), t.shape.rank - 1, Combine::bit_or, false);
-  return is_float(t.elem) ? bitcast(half, t.elem) : half;
+  const ValueId out = reduce(select(mine, as_bits, integer_like(0, as_bits)), axis, Combine::bit_or, false);
+  return is_float(t.elem) ? bitcast(out, t.elem) : out;
 }
 
 Operand Lowering::b_join(Call& c) {
@@ -297,8 +298,8 @@ Operand Lowering::b_split(Call& c) {
   const Type t = type(v);
   if (t.shape.rank == 0 || t.shape[t.shape.rank - 1U] != 2 || t.pointer)
     refuse(fmt::format("{} of {}", c.name, triton_type(t)), "the last dimension must have two elements");
-  const ValueId a = split_half(v, 0);
-  return Operand::tuple({Operand::tensor(a), Operand::tensor(split_half(v, 1))});
+  const ValueId a = pick(v, t.shape.rank - 1, 0);
+  return Operand::tuple({Operand::tensor(a), Operand::tensor(pick(v, t.shape.rank - 1, 1))});
 }
 
 Operand Lowering::b_interleave(Call& c) {

@@ -197,10 +197,6 @@ void Lowering::run_annotated(const py::Stmt& s) {
   if (known != frame_->scope.end() && !known->second.is(Operand::Kind::lost))
     refuse(fmt::format("'{}' has a value already; a tl.constexpr is set once", target.text), "use another name");
   Operand v = eval(*s.value);
-  if (v.is_tensor() || v.is(Operand::Kind::block_pointer))
-    refuse(fmt::format("'{}' is a tl.constexpr, but its value is computed when the kernel runs ({})", target.text,
-                       operand_text(v)),
-           "a tl.constexpr is made of literals and other tl.constexpr values");
   set_name(target.text, std::move(v));
 }
 

@@ -210,6 +210,7 @@ class Lowering {
   Operand b_zeros_like(Call& c);
   Operand b_cast(Call& c);
   Operand b_to_tensor(Call& c);
+  Operand b_pointer_type(Call& c);
   Operand b_broadcast(Call& c);
   Operand b_broadcast_to(Call& c);
   Operand b_expand_dims(Call& c);
@@ -278,12 +279,17 @@ class Lowering {
   int axis_of(std::int64_t axis, int rank, std::string_view who);
   std::vector<Operand> list_arg(const Operand& v);
   ValueId reduce(ValueId v, std::optional<int> axis, Combine combine, bool keep_dims);
-  ValueId split_half(ValueId v, int which);
+  ValueId pick(ValueId v, int axis, std::int64_t which);
+  ValueId flip(ValueId v, int dim);
   ValueId positions(const Shape& shape, int axis, Elem elem);
   ValueId ordered_bits(ValueId v);
   ValueId join(ValueId a, ValueId b);
   ValueId dot(ValueId a, ValueId b, ValueId acc, Elem elem, Precision precision);
   std::optional<Combine> combine_of(const Operand& f);
+  using Values = std::vector<ValueId>;
+  Values combined(const Operand& f, const Values& a, const Values& b);
+  Values reduce_with(const Operand& f, Values values, int axis);
+  Values scan_with(const Operand& f, Values values, int axis);
   struct BlockAccess {
     ValueId pointer = kNoValue, mask = kNoValue;
   };
