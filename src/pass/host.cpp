@@ -21,6 +21,10 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
     case Kind::tuple:
     case Kind::list:
     case Kind::string: break;
+    case Kind::klass:
+      if (object.klass->form == HostClass::Form::enumeration)
+        if (auto member = class_attribute(object, string_of(index, place))) return *member;
+      raise("KeyError", text(index, true, place), place);
     case Kind::object: return get_item(HostValue::sequence(Kind::tuple, iterate(object, place)), index, place);
     case Kind::opaque:
       refuse(Code::pass, "replacement_args takes an argument apart", place, "return the arguments whole");
@@ -83,6 +87,21 @@ void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue 
   if (!object.is(Kind::list))
     raise("TypeError", fmt::format("items of a {} cannot be assigned", host_type_name(object)), place);
   const auto n = static_cast<std::int64_t>(object.items->values.size());
+  if (index.is(Kind::slice)) {
+    const auto& part = index.items->values;
+    if (!part[2].is(Kind::none))
+      refuse(Code::host, "a slice with a step is assigned", place, "assign items one by one");
+    const auto bound = [&](const HostValue& v, std::int64_t otherwise) {
+      const std::int64_t b = v.is(Kind::none) ? otherwise : integer(v, place);
+      return std::clamp<std::int64_t>(b < 0 ? b + n : b, 0, n);
+    };
+    const std::int64_t begin = bound(part[0], 0), end = std::max(begin, bound(part[1], n));
+    const std::vector<HostValue> items = iterate(value, place);
+    auto& list = object.items->values;
+    list.erase(list.begin() + begin, list.begin() + end);
+    list.insert(list.begin() + begin, items.begin(), items.end());
+    return;
+  }
   const std::int64_t i = integer(index, place);
   if (i < -n || i >= n) raise("IndexError", fmt::format("index {} of {} items", i, n), place);
   object.items->values[static_cast<std::size_t>(i < 0 ? i + n : i)] = std::move(value);

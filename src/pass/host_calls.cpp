@@ -141,6 +141,14 @@ bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Pla
   return false;
 }
 
+bool HostMachine::has_attribute(const HostValue& v, const std::string& name, py::Place place) {
+  if (v.is(Kind::tensor)) return is_metadata(name) || is_view(name);
+  if (v.is(Kind::object)) return v.klass->method(name) != nullptr || object_attribute(v, name, place);
+  if (v.is(Kind::klass)) return class_attribute(v, name).has_value();
+  if (v.is(Kind::module)) return v.module->find(name) != nullptr;
+  return v.is(Kind::path) && v.text == "torch" && (dtype_from_name("torch." + name) || is_allocation(name));
+}
+
 HostValue HostMachine::call_range(const HostArgs& args, py::Place place) {
   constexpr std::size_t kLongest = 200'000;
   if (args.empty() || args.size() > 3) raise("TypeError", "range() takes one to three integers", place);
@@ -407,9 +415,7 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     if (args[0].is(Kind::tensor)) return HostValue::path("torch.Tensor");
     return HostValue::path("builtins." + std::string(host_type_name(args[0])));
   }
-  if (name == "hasattr")
-    return need(2), HostValue::boolean(args[0].is(Kind::tensor) &&
-                                       (is_metadata(string_of(args[1], place)) || is_view(args[1].text)));
+  if (name == "hasattr") return need(2), HostValue::boolean(has_attribute(args[0], string_of(args[1], place), place));
   if (name == "getattr") {
     need(2);
     if (args.size() > 2 && args[0].is(Kind::object))
@@ -442,7 +448,14 @@ HostValue HostMachine::call_method(const HostValue& object, const std::string& n
     case Kind::integer:
     case Kind::real: out = number_method(object, name, place); break;
     case Kind::kernel:
-      if (name == "run" || name == "warmup")
+      if (name == "run") {
+        const auto grid = std::find_if(kwargs.begin(), kwargs.end(), [](const auto& k) { return k.first == "grid"; });
+        if (grid == kwargs.end()) raise("TypeError", "a kernel's run() needs grid=", place);
+        const HostLauncher launcher{object.kernel, object.module, std::make_shared<HostValue>(grid->second)};
+        kwargs.erase(grid);
+        return launch(launcher, std::move(args), std::move(kwargs), place);
+      }
+      if (name == "warmup")
         refuse(Code::host, fmt::format("kernel '{}' is launched through '.{}'", object.kernel.name(), name), place,
                "write kernel[grid](...)");
       break;

@@ -87,6 +87,7 @@ HostValue HostMachine::make_class(const PassModule& module, const py::Stmt& s, p
     const HostValue* value = has_default ? frame.scope->find(name) : nullptr;
     made->fields.push_back({std::string(name), value != nullptr ? *value : HostValue{}, has_default});
   };
+  std::int64_t next_auto = 1;
   for (const py::Stmt* inner : s.body) {
     using K = py::StmtKind;
     switch (inner->kind) {
@@ -94,7 +95,11 @@ HostValue HostMachine::make_class(const PassModule& module, const py::Stmt& s, p
       case K::pass: break;
       case K::annotated:
       case K::assign:
-        if (inner->value != nullptr) run(*inner, frame);
+        if (inner->value != nullptr && inner->value->kind == py::ExprKind::call &&
+            resolve_path(module, *inner->value->items[0]) == "enum.auto")
+          frame.scope->set(inner->targets[0]->text, HostValue::of(next_auto++));
+        else if (inner->value != nullptr)
+          run(*inner, frame);
         if (inner->targets.size() == 1 && inner->targets[0]->kind == py::ExprKind::name &&
             (inner->kind == K::annotated || made->form == Form::enumeration))
           add_field(inner->targets[0]->text, inner->value != nullptr);

@@ -201,6 +201,8 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       const std::string path = object.text + "." + std::string(name);
       if (path.starts_with("torch."))
         if (const auto dtype = dtype_from_name(path)) return HostValue::of_dtype(*dtype);
+      if (path == "torch.__version__") return HostValue::string("2.13.0");
+      if (path == "triton.__version__") return HostValue::string("3.7.1");
       if (path == "math.tau") return HostValue::of(6.283185307179586);
       if (path == "math.pi" || path == "torch.pi") return HostValue::of(3.141592653589793);
       if (path == "math.e") return HostValue::of(2.718281828459045);
@@ -216,6 +218,9 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
     case Kind::dtype:
       if (name == "itemsize") return HostValue::of(std::int64_t{dtype_row(object.dtype).size});
       if (name == "is_floating_point") return HostValue::boolean(dtype_row(object.dtype).floating);
+      if (name == "is_complex") return HostValue::boolean(false);
+      if (name == "is_signed")
+        return HostValue::boolean(object.dtype != Dtype::uint8 && object.dtype != Dtype::boolean);
       if (const auto limit = dtype_limit(object.dtype, name)) return *limit;
       break;
     case Kind::module: {
@@ -227,6 +232,12 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
     case Kind::integer:
     case Kind::real:
       if (name == "value") return object;  // of a tl.constexpr, which is the number itself here
+      break;
+    case Kind::config:
+      if (name == "kwargs") return object.items->values[0];
+      if (name == "num_warps") return object.items->values[1];
+      if (name == "num_stages") return object.items->values[2];
+      if (name == "num_ctas") return HostValue::of(std::int64_t{1});
       break;
     case Kind::klass:
       if (auto found = class_attribute(object, name)) return *found;

@@ -57,6 +57,7 @@ const HostMachine::Decorations& HostMachine::decorations(const HostLauncher& lau
   for (const py::Expr* d : kernel.decorators) {
     if (d->kind != py::ExprKind::call) continue;
     const std::string path = resolve_path(*launcher.module, *d->items[0]);
+    constexpr std::size_t kNamedOnly = 100;
     const auto argument_named = [&](std::string_view name, std::size_t index) -> const py::Expr* {
       if (d->items.size() > index + 1) return d->items[index + 1];
       for (const py::Keyword& k : d->keywords)
@@ -72,8 +73,12 @@ const HostMachine::Decorations& HostMachine::decorations(const HostLauncher& lau
         }
       if (const py::Expr* key = argument_named("key", 1))
         for (const HostValue& k : iterate(eval(*key, frame), d->place)) out.key.push_back(string_of(k, d->place));
-      if (out.configs.empty())
-        refuse(Code::host, "autotune without configs", d->place, "give configs=[triton.Config({...}, num_warps=4)]");
+      if (const py::Expr* prune = argument_named("prune_configs_by", kNamedOnly)) {
+        const HostValue by = eval(*prune, frame);
+        if (by.is(Kind::dict))
+          for (std::size_t i = 0; i + 1 < by.items->values.size(); i += 2)
+            if (by.items->values[i].text == "early_config_prune") out.prune = by.items->values[i + 1];
+      }
     } else if (path == "triton.heuristics") {
       if (const py::Expr* values = argument_named("values", 0)) {
         const HostValue dict = eval(*values, frame);
@@ -87,6 +92,24 @@ const HostMachine::Decorations& HostMachine::decorations(const HostLauncher& lau
     }
   }
   return decorations_.emplace(&kernel, std::move(out)).first->second;
+}
+
+// The configurations to try: what the kernel's own function leaves of them, which sees the arguments by name.
+std::vector<HostValue> HostMachine::chosen_configs(const Decorations& decoration, const py::Stmt& kernel,
+                                                   const HostArgs& args, const HostKwargs& kwargs, py::Place place) {
+  if (decoration.prune.is(Kind::none)) return decoration.configs;
+  HostValue named = HostValue::sequence(Kind::dict, {});
+  for (std::size_t i = 0; i < args.size(); ++i)
+    set_item(named, HostValue::string(std::string(kernel.parameters[i].name)), args[i], place);
+  const HostValue left =
+      call(decoration.prune, {HostValue::sequence(Kind::list, decoration.configs), named}, kwargs, place);
+  std::vector<HostValue> out = iterate(left, place);
+  if (out.empty())
+    raise("AutotunerError", "No valid autotuner configs after pruning. early_config_prune should return at least one.",
+          place);
+  for (const HostValue& c : out)
+    if (!c.is(Kind::config)) refuse(Code::host, "early_config_prune returns triton.Config values", place);
+  return out;
 }
 
 LaunchArgument HostMachine::argument(std::string_view name, const HostValue& value, bool constant,
@@ -173,7 +196,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
       raise("TypeError", fmt::format("{} has no parameter '{}'", kernel.name, name), place);
     }
   }
-  std::vector<HostValue> configs = decoration.configs;
+  std::vector<HostValue> configs = chosen_configs(decoration, kernel, args, kwargs, place);
   if (configs.empty())
     configs.push_back(HostValue::sequence(
         Kind::config, {HostValue::sequence(Kind::dict, {}), HostValue::of(warps), HostValue::of(stages)}));

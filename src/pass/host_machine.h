@@ -122,6 +122,7 @@ class HostMachine {
   HostValue call_float(const HostArgs& args, py::Place place);
   HostValue call_round(const HostArgs& args, py::Place place);
   HostValue call_range(const HostArgs& args, py::Place place);
+  bool has_attribute(const HostValue& v, const std::string& name, py::Place place);
   void sort(std::vector<HostValue>& items, const HostKwargs& kwargs, py::Place place);
   // Functions of math, triton, torch and the like that work on numbers (host_math.cpp).
   std::optional<HostValue> call_math(std::string_view name, const HostArgs& args, const HostKwargs& kwargs,
@@ -189,9 +190,12 @@ class HostMachine {
     std::vector<HostValue> configs;
     std::vector<std::string> key;
     std::vector<std::pair<std::string, HostValue>> heuristics;
+    HostValue prune;  // early_config_prune
     bool autotuned = false;
   };
   const Decorations& decorations(const HostLauncher& launcher, py::Place place);
+  std::vector<HostValue> chosen_configs(const Decorations& decoration, const py::Stmt& kernel, const HostArgs& args,
+                                        const HostKwargs& kwargs, py::Place place);
   void set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place);
   LaunchArgument argument(std::string_view name, const HostValue& value, bool is_constexpr, py::Place place) const;
   HostValue make_config(HostArgs args, HostKwargs kwargs, py::Place place);

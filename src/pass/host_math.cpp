@@ -104,6 +104,17 @@ std::optional<HostValue> HostMachine::call_math(std::string_view name, const Hos
   }
   if (args[0].is_integral() && (name == "ceil" || name == "floor" || name == "trunc"))
     return HostValue::of(args[0].integer);
+  if ((name == "comb" || name == "perm") && args.size() == 2) {
+    const std::int64_t n = integer(args[0], place), k = integer(args[1], place);
+    if (n < 0 || k < 0) raise("ValueError", fmt::format("{}() of a negative number", name), place);
+    HostValue total = HostValue::of(std::int64_t{k <= n ? 1 : 0});
+    for (std::int64_t i = 0; i < k && k <= n; ++i) {
+      step(place);
+      total = binary(py::Op::mul, total, HostValue::of(n - i), place);
+      if (name == "comb") total = binary(py::Op::floor_div, total, HostValue::of(i + 1), place);
+    }
+    return total;
+  }
   if (name == "isqrt" || name == "factorial") {
     const std::int64_t n = integer(args[0], place);
     if (n < 0) raise("ValueError", fmt::format("{}() of a negative number", name), place);
@@ -214,7 +225,17 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
     HostArgs none;
     return object_method(args[0], path.ends_with("asdict") ? "_asdict" : "_replace", none, kwargs, place);
   }
+  // What only tells a reader something.
+  if (path.starts_with("logging.") || path.starts_with("warnings."))
+    return path == "logging.getLogger" ? HostValue::path("logging") : HostValue{};
+  if (path == "types.SimpleNamespace") return make_object("SimpleNamespace", std::move(kwargs));
+  if (path == "triton.set_allocator") return HostValue{};  // scratch memory is the back-end's own
   if (path == "triton.runtime.driver.active.get_current_device") return HostValue::of(std::int64_t{0});
+  if (path == "triton.runtime.driver.active.get_active_torch_device") return call_torch("device", args, kwargs, place);
+  if (path == "triton.runtime.driver.active.get_current_target")
+    return make_object("GPUTarget", {{"backend", HostValue::string("cuda")},
+                                     {"arch", HostValue::of(std::int64_t{90})},
+                                     {"warp_size", HostValue::of(std::int64_t{32})}});
   if (path == "triton.runtime.driver.active.utils.get_device_properties") {
     HostValue out = HostValue::sequence(Kind::dict, {});
     for (const auto& [name, value] : kDeviceProperties)
@@ -229,6 +250,14 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
     HostValue total = items[0];
     for (std::size_t i = 1; i < items.size(); ++i) total = call(args[0], {total, items[i]}, {}, place);
     return total;
+  }
+  if (path == "itertools.accumulate") {
+    need(1);
+    std::vector<HostValue> items = iterate(args[0], place);
+    for (std::size_t i = 1; i < items.size(); ++i)
+      items[i] = args.size() > 1 ? call(args[1], {items[i - 1], items[i]}, {}, place)
+                                 : binary(py::Op::add, items[i - 1], items[i], place);
+    return HostValue::sequence(Kind::list, std::move(items));
   }
   if (path == "itertools.product") {
     std::vector<std::vector<HostValue>> rows(1);
@@ -296,10 +325,17 @@ std::optional<HostValue> HostMachine::call_cuda(std::string_view name) {
   if (name == "is_available") return HostValue::boolean(true);
   if (name == "current_device") return HostValue::of(std::int64_t{0});
   if (name == "device_count") return HostValue::of(std::int64_t{1});
+  if (name == "get_device_name") return HostValue::string("NVIDIA H200");
   if (name == "get_device_capability")
     return HostValue::sequence(Kind::tuple, {HostValue::of(std::int64_t{9}), HostValue::of(std::int64_t{0})});
   if (name != "get_device_properties") return std::nullopt;
-  return make_object("DeviceProperties", {{"multi_processor_count", HostValue::of(kDeviceProperties[0].second)},
+  return make_object("DeviceProperties", {{"name", HostValue::string("NVIDIA H200")},
+                                          {"multi_processor_count", HostValue::of(kDeviceProperties[0].second)},
+                                          {"total_memory", HostValue::of(std::int64_t{150'110'011'392})},
+                                          {"shared_memory_per_block", HostValue::of(std::int64_t{49152})},
+                                          {"shared_memory_per_multiprocessor", HostValue::of(std::int64_t{233472})},
+                                          {"regs_per_multiprocessor", HostValue::of(std::int64_t{65536})},
+                                          {"L2_cache_size", HostValue::of(std::int64_t{62'914'560})},
                                           {"major", HostValue::of(std::int64_t{9})},
                                           {"minor", HostValue::of(std::int64_t{0})},
                                           {"warp_size", HostValue::of(std::int64_t{32})},
@@ -338,6 +374,26 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
     if (args.size() != 2 || !args[0].is(Kind::dtype) || !args[1].is(Kind::dtype))
       raise("TypeError", "torch.promote_types needs two dtypes", place);
     return HostValue::of_dtype(promoted(args[0].dtype, args[1].dtype));
+  }
+  if (name == "result_type") {
+    if (args.size() != 2 || !args[0].is(Kind::tensor) || !args[1].is(Kind::tensor))
+      refuse(Code::host, "torch.result_type of other things than two tensors", place, "write x.dtype");
+    const TensorDesc &a = desc(args[0]), &b = desc(args[1]);
+    // a tensor without dimensions counts only where its kind is higher
+    const auto kind = [](Dtype t) { return t == Dtype::boolean ? 0 : dtype_row(t).floating ? 2 : 1; };
+    if (a.sizes.empty() != b.sizes.empty()) {
+      const TensorDesc &full = a.sizes.empty() ? b : a, &single = a.sizes.empty() ? a : b;
+      if (kind(single.dtype) <= kind(full.dtype)) return HostValue::of_dtype(full.dtype);
+    }
+    return HostValue::of_dtype(promoted(a.dtype, b.dtype));
+  }
+  if (name == "get_default_dtype") return HostValue::of_dtype(Dtype::float32);
+  if (name == "_assert" || name == "_check") {
+    if (args.empty()) raise("TypeError", fmt::format("torch.{} needs a condition", name), place);
+    if (truth(args[0], place)) return HostValue{};
+    HostValue message = args.size() > 1 ? args[1] : HostValue::string("Expected cond to be True, but got False");
+    if (message.is(Kind::function)) message = call(message, {}, {}, place);
+    raise(name == "_assert" ? "AssertionError" : "RuntimeError", text(message, false, place), place);
   }
   if (name == "is_tensor") return HostValue::boolean(!args.empty() && args[0].is(Kind::tensor));
   if (name == "device") {

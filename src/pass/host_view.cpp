@@ -132,15 +132,15 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
     }
     return view(tensor.buffer, sizes, strides, 0, place);
   }
-  if (name == "transpose" || name == "swapaxes" || name == "t" || name == "transpose_last") {
+  if (name == "transpose" || name == "swapaxes" || name == "swapdims" || name == "t" || name == "transpose_last") {
     if (rank < 2) {
       const bool valid =
           name == "t" || (args.size() == 2 && wrap_dim(arg(0, 0), rank, place) == wrap_dim(arg(1, 0), rank, place));
       if (valid) return view(tensor.buffer, d.sizes, d.strides, 0, place);
       raise("IndexError", "transpose needs two dimensions", place);
     }
-    if (name == "transpose" || name == "swapaxes") need(2);
     const bool last = name == "t" || name == "transpose_last";
+    if (!last) need(2);
     if (name == "t" && rank > 2) raise("RuntimeError", "t() of a tensor with more than two dimensions", place);
     const auto a = static_cast<std::size_t>(last ? rank - 2 : wrap_dim(arg(0, 0), rank, place)),
                b = static_cast<std::size_t>(last ? rank - 1 : wrap_dim(arg(1, 0), rank, place));
@@ -149,8 +149,8 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
     std::swap(strides[a], strides[b]);
     return view(tensor.buffer, sizes, strides, 0, place);
   }
-  if (name == "expand" || name == "expand_as") {
-    std::vector<std::int64_t> sizes = name == "expand" ? sizes_of(args, 0, place) : shape_of(0);
+  if (name == "expand" || name == "broadcast_to" || name == "expand_as") {
+    std::vector<std::int64_t> sizes = name == "expand_as" ? shape_of(0) : sizes_of(args, 0, place);
     if (sizes.size() < rank) raise("RuntimeError", "expand to fewer dimensions", place);
     std::vector<std::int64_t> strides(sizes.size(), 0);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
