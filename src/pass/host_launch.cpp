@@ -23,6 +23,8 @@ auto find_parameter(const py::Stmt& kernel, std::string_view name) {
                       [name](const py::Parameter& p) { return p.name == name; });
 }
 
+constexpr std::string_view kTensorDescriptor = "triton.tools.tensor_descriptor.TensorDescriptor";
+
 // What triton's launcher takes beside the kernel's own parameters.
 bool is_launch_option(std::string_view name) {
   for (const std::string_view known : {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion",
@@ -32,6 +34,29 @@ bool is_launch_option(std::string_view name) {
 }
 
 }  // namespace
+
+// TensorDescriptor(base, shape, strides, block_shape, padding) and TensorDescriptor.from_tensor(tensor, block_shape).
+std::optional<HostValue> HostMachine::make_descriptor(std::string_view path, HostArgs& args, const HostKwargs& kwargs,
+                                                      py::Place place) {
+  if (!path.starts_with(kTensorDescriptor)) return std::nullopt;
+  const bool whole = path.substr(kTensorDescriptor.size()) == ".from_tensor";
+  std::vector<std::string_view> names{"base", "shape", "strides", "block_shape"};
+  if (whole) names = {"tensor", "block_shape"};
+  for (std::size_t i = args.size(); i < names.size(); ++i)
+    for (const auto& [k, v] : kwargs)
+      if (k == names[i]) args.push_back(v);
+  if (args.size() < names.size() || !args[0].is(Kind::tensor))
+    raise("TypeError", fmt::format("a tensor descriptor needs {}", fmt::join(names, ", ")), place);
+  HostArgs parts = args;
+  if (whole)
+    parts = {args[0], tensor_attribute(args[0], "shape", place), tensor_method(args[0], "stride", {}, {}, place),
+             args[1]};
+  std::vector<std::pair<std::string, HostValue>> fields{{"base", parts[0]}};
+  for (std::size_t i = 1; i < 4; ++i)
+    fields.emplace_back(std::vector<std::string>{"shape", "strides", "block_shape"}[i - 1],
+                        HostValue::sequence(Kind::list, iterate(parts[i], place)));
+  return make_object(std::string(kTensorDescriptor), std::move(fields));
+}
 
 HostValue HostMachine::make_config(HostArgs args, HostKwargs kwargs, py::Place place) {
   HostValue meta = HostValue::sequence(Kind::dict, {});
@@ -135,6 +160,19 @@ LaunchArgument HostMachine::argument(std::string_view name, const HostValue& val
       out.scalar.value = value.text;
       out.constexpr_ = true;
       break;
+    case Kind::object:
+      if (value.klass->name == kTensorDescriptor) {
+        const auto& fields = value.items->values;  // base, shape, strides, block_shape
+        out.buffer = fields[1].buffer;
+        const auto numbers = [&](const HostValue& list) {
+          std::vector<std::int64_t> all;
+          for (const HostValue& v : list.items->values) all.push_back(integer(v, place));
+          return all;
+        };
+        out.blocks = TensorBlocks{numbers(fields[3]), numbers(fields[5]), numbers(fields[7])};
+        break;
+      }
+      [[fallthrough]];
     default:
       refuse(Code::host, fmt::format("argument '{}' of a kernel is a {}", name, host_type_name(value)), place,
              "kernels take tensors, numbers, bools, None, dtypes and strings");

@@ -198,6 +198,7 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
     while (p < n && p < (std::int64_t{1} << 62)) p *= 2;
     return HostValue::of(n <= 0 ? std::int64_t{0} : p);
   }
+  if (auto made = make_descriptor(path, args, kwargs, place)) return made;
   if (path == "triton.Config") return make_config(std::move(args), std::move(kwargs), place);
   if (path == "triton.language.constexpr") return need(1), args[0];
   if (path == "functools.partial") {

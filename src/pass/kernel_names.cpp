@@ -149,6 +149,15 @@ Result<std::vector<tile::ArgumentSpec>> kernel_arguments(const Launch& launch, c
         const auto elem = tile::elem_of(dtype);
         if (!elem) refuse(fmt::format("a kernel cannot take a tensor of {}", dtype_row(dtype).name));
         out.push_back(tile::ArgumentSpec::pointer(*elem));
+        if (found->blocks) {
+          const auto tuple = [](const std::vector<std::int64_t>& numbers) {
+            std::vector<ConstValue> items;
+            for (const std::int64_t n : numbers) items.push_back(ConstValue::of(n));
+            return ConstValue::tuple(std::move(items));
+          };
+          const TensorBlocks& b = *found->blocks;
+          out.back().constant = ConstValue::tuple({tuple(b.sizes), tuple(b.strides), tuple(b.block)});
+        }
       } else if (constant || std::holds_alternative<std::monostate>(scalar) ||
                  std::holds_alternative<std::string>(scalar)) {
         out.push_back(tile::ArgumentSpec::of(kernel_constant(found->scalar)));

@@ -18,8 +18,9 @@ std::string scalar_text(const Scalar& s) {
 namespace {
 
 std::string argument_text(const LaunchArgument& a) {
-  return fmt::format("{}{}={}", a.name, a.constexpr_ ? "!" : "",
-                     a.buffer >= 0 ? fmt::format("b{}", a.buffer) : scalar_text(a.scalar));
+  return fmt::format("{}{}={}{}", a.name, a.constexpr_ ? "!" : "",
+                     a.buffer >= 0 ? fmt::format("b{}", a.buffer) : scalar_text(a.scalar),
+                     a.blocks ? fmt::format(" in blocks ({})", fmt::join(a.blocks->block, ", ")) : "");
 }
 
 std::string buffer_text(const LaunchPlan& plan, std::size_t id) {

@@ -2,6 +2,7 @@
 // order. The host program is run once to record it; later calls replay it. One format for the CPU and for CUDA.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -39,11 +40,17 @@ struct Scalar {
   bool operator==(const Scalar&) const = default;
 };
 
+// A tensor as a kernel sees it through a tensor descriptor.
+struct TensorBlocks {
+  std::vector<std::int64_t> sizes, strides, block;
+};
+
 struct LaunchArgument {
   std::string name;
   BufferId buffer = -1;  // a tensor, or
   Scalar scalar;         // a number, bool, None or a constexpr
   bool constexpr_ = false;
+  std::optional<TensorBlocks> blocks;  // the tensor comes as a descriptor
 };
 
 // One way to launch: autotuned kernels have several, of which the back-end keeps the fastest.

@@ -151,24 +151,67 @@ ValueId Lowering::scalar_integer(const Operand& v, Elem elem, std::string_view w
   return cast(reshape(t, {}), elem);
 }
 
-Operand Lowering::b_make_block_ptr(Call& c) {
-  const ValueId base = tensor_arg(c, 0);
-  if (!type(base).pointer || type(base).is_tile()) refuse("the base of a block pointer is one pointer");
+// `parts`: sizes, strides, offsets.
+Operand Lowering::block_pointer(const Operand& base, const Operand (&parts)[3], const Operand& block,
+                                std::string_view who) {
+  const ValueId pointer = to_tensor(base);
+  if (!type(pointer).pointer || type(pointer).is_tile()) refuse(fmt::format("the base of {} is one pointer", who));
   Operand out;
   out.kind = OK::block_pointer;
-  out.constant = ConstValue::of(Type{type(base).elem, true, shape_of(Operand::tuple(list_arg(c[4])), c.name)});
-  const std::size_t rank = out.constant.type.shape.rank;
-  out.items.push_back(Operand::tensor(base));
-  for (std::size_t part = 1; part <= 3; ++part) {  // sizes, strides, offsets
+  out.constant = ConstValue::of(Type{type(pointer).elem, true, shape_of(Operand::tuple(list_arg(block)), who)});
+  out.items.push_back(Operand::tensor(pointer));
+  for (std::size_t part = 0; part < 3; ++part) {
     std::vector<Operand> values;
-    for (const Operand& v : list_arg(c[part]))
-      values.push_back(Operand::tensor(scalar_integer(v, part == 3 ? Elem::i32 : Elem::i64, c.name)));
-    if (values.size() != rank) refuse("shape, strides, offsets and block_shape of a block pointer differ in length");
+    for (const Operand& v : list_arg(parts[part]))
+      values.push_back(Operand::tensor(scalar_integer(v, part == 2 ? Elem::i32 : Elem::i64, who)));
+    if (values.size() != out.constant.type.shape.rank)
+      refuse(fmt::format("shape, strides, offsets and block_shape of {} differ in length", who));
     out.items.push_back(Operand::tuple(std::move(values)));
   }
-  if (list_arg(c[5]).size() != rank) refuse("order of a block pointer names each dimension once");
   return out;
 }
+
+Operand Lowering::b_make_block_ptr(Call& c) {
+  Operand out = block_pointer(c[0], {c[1], c[2], c[3]}, c[4], "a block pointer");
+  if (list_arg(c[5]).size() != out.constant.type.shape.rank)
+    refuse("order of a block pointer names each dimension once");
+  return out;
+}
+
+// ---- tensor descriptors: every dimension of an access is checked
+
+Operand Lowering::b_make_descriptor(Call& c) {
+  const Operand zeros =
+      Operand::tuple(std::vector<Operand>(list_arg(c[3]).size(), Operand::of(ConstValue::of(std::int64_t{0}))));
+  Operand out = block_pointer(c[0], {c[1], c[2], zeros}, c[3], "a tensor descriptor");
+  out.kind = OK::descriptor;
+  out.text = string_arg(c, 4, "padding_option").value_or("zero");
+  return out;
+}
+
+Operand Lowering::b_descriptor(Call& c) {
+  if (!c[0].is(OK::descriptor))
+    refuse(fmt::format("{} of {}", c.name, operand_text(c[0])), "make one with tl.make_tensor_descriptor");
+  const Operand& d = c[0];
+  const std::vector<Operand> offsets = list_arg(c[1]);
+  const std::size_t rank = d.constant.type.shape.rank;
+  if (offsets.size() != rank) refuse(fmt::format("{} with {} offsets for {} dimensions", c.name, offsets.size(), rank));
+  Operand block = d;
+  block.kind = OK::block_pointer;
+  std::vector<Operand> checked;
+  for (std::size_t i = 0; i < rank; ++i) {
+    block.items[3].items[i] = Operand::tensor(scalar_integer(offsets[i], Elem::i32, c.name));
+    checked.push_back(Operand::of(ConstValue::of(static_cast<std::int64_t>(i))));
+  }
+  const std::string_view name = c.row.code == Code::load ? "load" : "store";
+  std::vector<Operand> args{std::move(block)};
+  if (name == "store") args.push_back(Operand::tensor(cast(tensor_arg(c, 2), d.constant.type.elem)));
+  std::vector<std::pair<std::string_view, Operand>> kwargs{{"boundary_check", Operand::tuple(std::move(checked))}};
+  if (name == "load") kwargs.emplace_back("padding_option", Operand::of(ConstValue::string(d.text)));
+  return call_builtin(*find_builtin(name, kTl), c.name, std::move(args), std::move(kwargs));
+}
+
+// ---- block pointers, continued
 
 Operand Lowering::b_advance(Call& c) {
   if (!c[0].is(OK::block_pointer))

@@ -51,6 +51,12 @@ struct BuiltinTable {
       {"atomic_cas", kTl | kMethod, "pointer, cmp, val, sem=None, scope=None", &L::b_atomic_cas},
       {"make_block_ptr", kTl, "base, shape, strides, offsets, block_shape, order", &L::b_make_block_ptr},
       {"advance", kTl | kMethod, "base, offsets", &L::b_advance},
+      {"make_tensor_descriptor", kTl, "base, shape, strides, block_shape, padding_option='zero'",
+       &L::b_make_descriptor},
+      {"load", kDescriptor, "desc, offsets", &L::b_descriptor, Code::load},
+      {"store", kDescriptor, "desc, offsets, value", &L::b_descriptor, Code::store},
+      {"load_tensor_descriptor", kTl, "desc, offsets", &L::b_descriptor, Code::load},
+      {"store_tensor_descriptor", kTl, "desc, offsets, value", &L::b_descriptor, Code::store},
       // elementwise
       {"exp", kTl | kMath | kMethod | kLib, "x", &L::b_unary, Code::exp},
       {"exp2", kTl | kMath | kMethod | kLib, "x", &L::b_unary, Code::exp2},
@@ -194,9 +200,6 @@ struct BuiltinTable {
       {"dot_scaled", kTl, "*args", &L::b_unsupported},
       {"map_elementwise", kTl, "*args", &L::b_unsupported},
       {"inline_asm_elementwise", kTl, "*args", &L::b_unsupported},
-      {"make_tensor_descriptor", kTl, "*args", &L::b_unsupported},
-      {"load_tensor_descriptor", kTl, "*args", &L::b_unsupported},
-      {"store_tensor_descriptor", kTl, "*args", &L::b_unsupported},
   };
 };
 

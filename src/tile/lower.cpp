@@ -126,7 +126,13 @@ void Lowering::bind_parameters(const py::Stmt& kernel, std::span<const ArgumentS
     const ValueId v = out_.add_value({a.elem, pointer, {}}, std::string(p.name));
     out_.parameters.emplace_back(p.name);
     out_.body.params.push_back(v);
-    frame_->scope[p.name] = Operand::tensor(!pointer && fixed && *fixed != a.elem ? cast(v, *fixed) : v);
+    Operand& bound = frame_->scope[p.name];
+    bound = Operand::tensor(!pointer && fixed && *fixed != a.elem ? cast(v, *fixed) : v);
+    if (pointer && a.constant.is(ConstValue::Kind::tuple)) {
+      std::vector<Operand> args{bound};
+      for (const ConstValue& part : a.constant.items) args.push_back(Operand::of(part));
+      bound = call_builtin(*find_builtin("make_tensor_descriptor", kTl), std::string(p.name), std::move(args), {});
+    }
   }
   place_ = kernel.place;
 }
@@ -146,7 +152,8 @@ Operand Lowering::run_time(Operand v, std::string_view what) {
                "annotate the name: mode: tl.constexpr = ...");
       return v;
     case Operand::Kind::tensor:
-    case Operand::Kind::block_pointer: return v;
+    case Operand::Kind::block_pointer:
+    case Operand::Kind::descriptor: return v;
     default: refuse(fmt::format("{} is {}, which cannot be assigned", what, operand_text(v)), "call it by its name");
   }
 }
@@ -325,6 +332,7 @@ std::string Lowering::operand_text(const Operand& v) const {
     case Operand::Kind::tensor: return triton_type(type(v.id));
     case Operand::Kind::tuple: return fmt::format("a tuple of {}", v.items.size());
     case Operand::Kind::block_pointer: return "a block pointer";
+    case Operand::Kind::descriptor: return "a tensor descriptor";
     case Operand::Kind::function: return fmt::format("the function {}", v.function->name);
     case Operand::Kind::path: return fmt::format("the function {}", v.text);
     case Operand::Kind::module: return "a module";

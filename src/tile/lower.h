@@ -13,7 +13,7 @@ namespace passnet::tile {
 struct ArgumentSpec {
   enum class Kind : std::uint8_t { pointer, scalar, constant } kind = Kind::constant;
   Elem elem = Elem::i32;  // pointed to, or of the scalar
-  ConstValue constant;
+  ConstValue constant;    // of a pointer: none, or a tensor descriptor's sizes, strides and block, tuples of integers
 
   static ArgumentSpec pointer(Elem elem) { return {Kind::pointer, elem, {}}; }
   // i32 if it fits, else i64; 1 is a constant, as in Triton.

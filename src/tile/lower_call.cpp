@@ -42,6 +42,7 @@ Operand default_value(std::string_view text) {
   if (text == "True" || text == "False") return Operand::of(ConstValue::boolean(text == "True"));
   if (text == "()") return Operand::tuple({});
   if (text == "''") return Operand::of(ConstValue::string(""));
+  if (text == "'zero'") return Operand::of(ConstValue::string("zero"));
   if (text == "NONE") return Operand::of(ConstValue::string("NONE"));
   if (text == "float32") return Operand::of(ConstValue::of(scalar_type(Elem::f32)));
   if (text == "None") return {};
@@ -110,7 +111,8 @@ Operand Lowering::eval_call(const py::Expr& e) {
         return call_type_method(self.constant.type, callee.text);
       std::vector<Operand> args = arguments();
       args.insert(args.begin(), self.is_number() ? Operand::tensor(to_tensor(self)) : self);
-      return call_builtin(*find_builtin(callee.text, kMethod), "." + callee.text, std::move(args), keywords());
+      const Home home = self.is(OK::descriptor) ? kDescriptor : kMethod;
+      return call_builtin(*find_builtin(callee.text, home), "." + callee.text, std::move(args), keywords());
     }
     case OK::path: {
       const Target t = target_of(callee.text);
@@ -146,6 +148,7 @@ Operand Lowering::call_builtin(const Builtin& row, std::string name, std::vector
   const std::vector<SignatureItem> items = signature_items(row.signature);
   const auto signature = [&] { return fmt::format("its arguments are ({})", row.signature); };
   Call call{row, std::move(name), {}};
+  if (row.handler == &Lowering::b_unsupported) return b_unsupported(call);
   call.args.resize(items.size());
   std::vector<bool> given(items.size());
   std::size_t next = 0;

@@ -168,6 +168,9 @@ Operand Lowering::path_attribute(const std::string& path) {
     rest.remove_prefix(space.path.size());
     if (space.home == kTl) {
       if (const auto elem = elem_of_name(rest)) return Operand::of(ConstValue::of(scalar_type(*elem)));
+      if (rest.starts_with("float8"))
+        refuse(fmt::format("tl.{} is not supported", rest), "the smallest floats are tl.float16 and tl.bfloat16",
+               ErrorCode::unsupported);
       if (rest == "PropagateNan.ALL" || rest == "PropagateNan.NONE")
         return Operand::of(ConstValue::string(std::string(rest.substr(13))));
       if (std::find(std::begin(kPlaces), std::end(kPlaces), rest) != std::end(kPlaces)) return Operand::path(path);
@@ -224,6 +227,13 @@ Operand Lowering::attribute(const Operand& object, std::string_view name) {
         return Operand::of(ConstValue::of(Type{object.constant.type.elem, true, object.constant.type.shape}));
       if (name == "shape") return shape(object.constant.type.shape);
       if (name == "advance" || name == "store") return method();
+      break;
+    case Operand::Kind::descriptor:
+      if (name == "dtype") return Operand::of(ConstValue::of(scalar_type(object.constant.type.elem)));
+      if (name == "block_shape") return shape(object.constant.type.shape);
+      if (name == "shape") return object.items[1];
+      if (name == "strides") return object.items[2];
+      if (find_builtin(name, kDescriptor) != nullptr) return method();
       break;
     case Operand::Kind::constant:
       if (object.constant.is(ConstValue::Kind::type)) {

@@ -24,6 +24,7 @@ struct Operand {
     tensor,         // the IR's value `id`: scalar, tile or pointer
     tuple,          // items
     block_pointer,  // items: base, sizes, strides, offsets (tuples); constant.type: element and block shape
+    descriptor,     // the same with offsets of 0: those come with each access; text: what lies outside
     function,       // a device function
     path,           // text: something outside, "triton.language.load", "builtins.range"
     module,         // another file: names
@@ -64,10 +65,11 @@ struct Call {
   Operand& operator[](std::size_t i) { return args[i]; }
 };
 
-enum Home : std::uint8_t { kTl = 1, kMath = 2, kLib = 4, kMethod = 8, kPython = 16, kTriton = 32 };
+enum Home : std::uint8_t { kTl = 1, kMath = 2, kLib = 4, kMethod = 8, kPython = 16, kTriton = 32, kDescriptor = 64 };
 
-// A function of triton.language (kTl), tl.math (kMath), libdevice (kLib), a tile's method (kMethod), Python (kPython)
-// or triton (kTriton). `code`: the op it becomes, where the handler serves several rows.
+// A function of triton.language (kTl), tl.math (kMath), libdevice (kLib), a tile's method (kMethod), Python (kPython),
+// triton (kTriton) or a tensor descriptor's method (kDescriptor). `code`: the op it becomes, where the handler serves
+// several rows.
 struct Builtin {
   std::string_view name;
   std::uint8_t homes;
@@ -228,6 +230,8 @@ class Lowering {
   Operand b_atomic_cas(Call& c);
   Operand b_make_block_ptr(Call& c);
   Operand b_advance(Call& c);
+  Operand b_make_descriptor(Call& c);
+  Operand b_descriptor(Call& c);
   Operand b_unary(Call& c);
   Operand b_abs(Call& c);
   Operand b_minmax(Call& c);
@@ -294,6 +298,7 @@ class Lowering {
     ValueId pointer = kNoValue, mask = kNoValue;
   };
   BlockAccess block_access(const Operand& pointer, const Operand& boundary_check, std::string_view who);
+  Operand block_pointer(const Operand& base, const Operand (&parts)[3], const Operand& block, std::string_view who);
   Operand load_block(Call& c);
   void store_block(Call& c);
   ValueId scalar_integer(const Operand& v, Elem elem, std::string_view who);
