@@ -388,6 +388,8 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
     }
     return HostValue::of_dtype(promoted(a.dtype, b.dtype));
   }
+  if (name == "is_grad_enabled" || name == "compiler.is_compiling" || name == "jit.is_scripting")
+    return HostValue::boolean(false);
   if (name == "get_default_dtype") return HostValue::of_dtype(Dtype::float32);
   if (name == "_assert" || name == "_check") {
     if (args.empty()) raise("TypeError", fmt::format("torch.{} needs a condition", name), place);
