@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   if (argc < 2) return 2;
   bool check = true, run = true, time = true, choose = false;
   author::AuthorOptions author_options;
+  author_options.machine = author::machine_of(DeviceType::cpu);
   int threads = core_count();
   std::string folder = "/tmp/passnet_author";
   for (int i = 2; i < argc; ++i) {

@@ -77,6 +77,33 @@ def cases(rng):
     yield Case("causal", [("x", [d, d])], [f"a = torch.arange({d})", f"r = a.view({d}, 1)", "m = a > r", "f = x.masked_fill(m, -100.0)", "s = torch.nn.functional.softmax(f, dim=-1)", "t = torch.tril(s)", "return (t,)"], ["float32", "float64"])
     yield Case("in_place", [("x", [a, b]), ("y", [a, b])], ["x += y", "z = torch.nn.functional.relu(x, inplace=True)", "return (z,)"], FLOATS)
     yield Case("in_place_slice", [("x", [a, 8])], ["y = x * 2.0", "s = y[:, 2:5]", "t = s.mul_(3.0)", "u = t + 1.0", "v = y - 1.0", "return (u, v)"], FLOATS)
+    # products: unrolled, as a reduction, as tiles; convolutions as windows and as products
+    products = ["float32", "float64"] + HALVES
+    m, n, k = some(rng, (5, 17, 33)), some(rng, (7, 19, 40)), some(rng, (18, 37, 65))
+    yield Case("linear_tiles", [("x", [a, m, k]), ("w", [n, k]), ("b", [n])], ["y = torch.nn.functional.linear(x, w, b)", "r = torch.relu(y)", "return (r,)"], products)
+    yield Case("linear_row", [("x", [1, 1, k]), ("w", [n, k]), ("b", [n])], ["y = torch.nn.functional.linear(x, w, b)", "s = torch.sigmoid(y)", "return (s, y)"], products)
+    yield Case("linear_few", [("x", [m, 3]), ("w", [n, 3])], ["y = torch.nn.functional.linear(x, w)", "z = y * 2.0", "return (z,)"], products)
+    yield Case("linear_of_sum", [("x", [m, k]), ("z", [k]), ("w", [n, k])], ["s = x + z", "y = torch.nn.functional.linear(s, w)", f"v = y.view({m}, {n}, 1)", "t = v.permute(1, 2, 0)", "c = t.contiguous()", "return (c,)"], products)
+    yield Case("matmul_tiles", [("x", [2, m, k]), ("y", [2, k, n])], ["p = torch.matmul(x, y)", "r = p * 0.5", "return (r,)"], products)
+    yield Case("matmul_turned", [("x", [2, m, k]), ("y", [2, n, k])], ["t = y.transpose(1, 2)", "p = torch.bmm(x, t)", "s = torch.nn.functional.softmax(p * 0.01, dim=-1)", "return (s,)"], ["float32", "float64"])
+    yield Case("matmul_shared", [("x", [2, 3, m, k]), ("y", [k, n])], ["p = torch.matmul(x, y)", "r = torch.relu(p)", "return (r,)"], products)
+    yield Case("matmul_broadcast", [("x", [1, 3, m, 9]), ("y", [2, 1, 9, n])], ["p = x @ y", "r = p + 1.0", "return (r,)"], products)
+    yield Case("matmul_column", [("x", [2, m, k]), ("y", [2, k, 1])], ["p = torch.matmul(x, y)", "r = p * 2.0", "return (r,)"], products)
+    yield Case("matmul_chain", [("x", [m, k]), ("y", [k, n]), ("z", [n, 18])], ["p = torch.matmul(x, y)", "g = torch.tanh(p)", "q = torch.matmul(g, z)", "return (q,)"], ["float32", "float64"])
+    conv = [("w", [n, 18, 1, 1]), ("k", [n])]
+    yield Case("conv_pointwise", [("x", [2, 18, 5, 7])] + conv, ["c = torch.conv2d(x, w, k, (1, 1), (0, 0), (1, 1), 1)", "r = torch.relu(c)", "return (r,)"], products)
+    yield Case("conv_pointwise_norm", [("x", [2, 18, 5, 7])] + conv + [("m", [n]), ("v", [n], "positive"), ("g", [n]), ("h", [n]), ("z", [2, n, 5, 7])],
+               ["c = torch.conv2d(x, w, k, (1, 1), (0, 0), (1, 1), 1)", "b = torch.nn.functional.batch_norm(c, m, v, g, h, False, 0.1, 1e-05)", "s = b + z", "r = torch.relu(s)", "return (r,)"], products)
+    yield Case("conv_gate", [("x", [2, n, 5, 6]), ("p", [2, 18, 1, 1])] + conv, ["c = torch.conv2d(p, w, k, (1, 1), (0, 0), (1, 1), 1)", "s = torch.sigmoid(c)", "y = x * s", "return (y,)"], products)
+    yield Case("conv_mean", [("x", [2, 18, 5, 7])] + conv, ["c = torch.conv2d(x, w, k, (1, 1), (0, 0), (1, 1), 1)", "m = c.mean((2, 3), keepdim=True)", "return (c, m)"], ["float32", "float64"])
+    yield Case("conv_cat", [("x", [2, 18, 5, 7]), ("z", [2, 3, 5, 7])] + conv, ["c = torch.conv2d(x, w, k, (1, 1), (0, 0), (1, 1), 1)", "t = torch.cat([z, c], dim=1)", "r = torch.relu(t)", "return (r,)"], products)
+    for stride, pad, dilation in ((1, 1, 1), (2, 1, 1), (1, 2, 2), (3, 0, 1)):
+        yield Case(f"conv_depthwise_{stride}{pad}{dilation}", [("x", [2, 6, 9, 20]), ("w", [6, 1, 3, 3]), ("k", [6])],
+                   [f"c = torch.conv2d(x, w, k, ({stride}, {stride}), ({pad}, {pad}), ({dilation}, {dilation}), 6)", "r = torch.relu(c)", "return (r,)"], products)
+    yield Case("conv_grouped", [("x", [1, 6, 5, 8]), ("w", [9, 2, 1, 3])], ["c = torch.conv2d(x, w, None, (1, 2), (0, 1), (1, 1), 3)", "r = c * 2.0", "return (r,)"], products)
+    yield Case("conv_1d", [("x", [2, 4, 31]), ("w", [7, 4, 5]), ("k", [7])], ["c = torch.conv1d(x, w, k, (2,), (2,), (1,), 1)", "r = torch.relu(c)", "return (r,)"], products)
+    yield Case("conv_pool", [("x", [1, 2, 9, 9]), ("w", [3, 2, 2, 2])], ["c = torch.conv2d(x, w, None, (1, 1), (0, 0), (1, 1), 1)", "p = torch.nn.functional.max_pool2d(c, 2, 2)", "return (p,)"], ["float32", "float64"])
+    yield Case("conv_whole", [("x", [3, 4, 3, 3]), ("w", [n, 4, 3, 3]), ("k", [n])], ["c = torch.conv2d(x, w, k, (1, 1), (0, 0), (1, 1), 1)", "f = c.flatten(1)", "r = f + 1.0", "return (r,)"], products)
     yield Case("empty", [("x", [0, 5]), ("y", [5])], ["s = x + y", "t = torch.relu(s)", "return (t,)"], FLOATS)
     yield Case("ones", [("x", [1, 1, 1]), ("y", [1])], ["s = x + y", "t = torch.nn.functional.softmax(s, dim=-1)", "m = t.mean(dim=1)", "return (t, m)"], FLOATS)
     yield Case("number", [("x", []), ("y", [b])], ["s = x * 2.0", "t = y + s", "return (t, s)"], FLOATS)

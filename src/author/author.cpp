@@ -100,7 +100,9 @@ class RegionAuthor {
  public:
   RegionAuthor(const GraphFolder& folder, const Program& program, const GraphFacts& facts, const Region& region,
                const AuthorOptions& options)
-      : graph_(folder.graph), program_(program), facts_(facts), region_(region), options_(options), trace_(indices_) {}
+      : graph_(folder.graph), program_(program), facts_(facts), region_(region), options_(options), trace_(indices_) {
+    trace_.products = facts.products;
+  }
 
   AuthoredPass run() {
     name_inputs();
@@ -326,16 +328,12 @@ class RegionAuthor {
 Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& options) {
   return guarded([&] {
     const Program program = lower_graph(folder.graph).take();
-    const GraphFacts facts = find_regions(folder, program, options.halves || has_halves(folder));
+    const bool halves = options.halves || has_halves(folder);
+    const GraphFacts facts = find_regions(folder, program, halves, false);
     Authored out;
-    for (std::size_t i = 0; i < facts.nodes.size(); ++i) {
-      const Node& node = folder.graph.nodes[i];
-      if (!facts.nodes[i].light && node.kind != NodeKind::placeholder && node.kind != NodeKind::output)
-        out.left_out.push_back({static_cast<NodeId>(i), facts.nodes[i].why});
-    }
-    for (const Region& region : facts.regions) {
+    const auto author = [&](const GraphFacts& with, const Region& region) {
       try {
-        AuthoredPass pass = RegionAuthor(folder, program, facts, region, options).run();
+        AuthoredPass pass = RegionAuthor(folder, program, with, region, options).run();
         if (!options.keep_all && pass.eager_cost < pass.pass_cost * kRequiredGain)
           throw Impossible{fmt::format("no gain expected: {:.1f} us by eager, {:.1f} us by the pass", pass.eager_cost,
                                        pass.pass_cost)};
@@ -343,6 +341,24 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
       } catch (const Impossible& impossible) {
         for (const NodeId id : region.nodes) out.left_out.push_back({id, impossible.why});
       }
+    };
+    for (const Region& region : facts.regions) author(facts, region);
+    // Regions with products of our own compete with those that leave them to ATen.
+    std::set<NodeId> ours;
+    if (options.machine.products) {
+      const GraphFacts with = find_regions(folder, program, halves, true);
+      const auto is_product = [&](NodeId id) { return with.nodes[id].light && !facts.nodes[id].light; };
+      for (const Region& region : with.regions)
+        if (std::any_of(region.nodes.begin(), region.nodes.end(), is_product)) {
+          author(with, region);
+          ours.insert(region.nodes.begin(), region.nodes.end());
+        }
+    }
+    for (std::size_t i = 0; i < facts.nodes.size(); ++i) {
+      const Node& node = folder.graph.nodes[i];
+      if (!facts.nodes[i].light && node.kind != NodeKind::placeholder && node.kind != NodeKind::output &&
+          !ours.contains(static_cast<NodeId>(i)))
+        out.left_out.push_back({static_cast<NodeId>(i), facts.nodes[i].why});
     }
     for (std::size_t i = 0; i < facts.nodes.size(); ++i)
       if (facts.nodes[i].has_shape) out.seen[folder.graph.nodes[i].name] = {facts.nodes[i].sizes, facts.nodes[i].dtype};

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "base/cache.h"
 #include "tile_cpu/compile.h"
@@ -19,7 +20,7 @@ constexpr double kLoss = 0.97;         // and at least this on every graph
 constexpr double kExpectedWin = 1.05;  // estimated
 
 std::string key_of(const GraphFolder& graph, const AuthoredPass& pass, int threads, const std::string& place) {
-  std::string all = fmt::format("author 1\n{}{}\n{}\n", threads, place, graph_content_hash(graph.graph));
+  std::string all = fmt::format("author 2\n{}{}\n{}\n", threads, place, graph_content_hash(graph.graph));
   for (const std::int32_t i : graph.inputs) {
     const TensorMeta& meta = graph.metas[static_cast<std::size_t>(i)];
     all += fmt::format("{} {}\n", dtype_row(meta.dtype).name, fmt::join(meta.shape, ","));
@@ -76,7 +77,18 @@ Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOpti
     struct Score {
       double logs = 0, least = 1e9;
       int graphs = 0;
+      double advantage = 0;  // over passes for parts of it
+      int covered = 0;       // graphs where a pass that is kept takes its place
       bool failed = false;
+    };
+    // What a pass saves: of the graph's time if measured, else microseconds.
+    const auto saving = [&](const AuthoredPass& pass, const Decision& d) {
+      return measure == nullptr ? pass.eager_cost - pass.pass_cost : d.ratio > 0 ? 1 - 1 / d.ratio : -1;
+    };
+    const auto is_part = [](const AuthoredPass& part, const AuthoredPass& whole) {
+      return part.region.nodes.size() < whole.region.nodes.size() &&
+             std::includes(whole.region.nodes.begin(), whole.region.nodes.end(), part.region.nodes.begin(),
+                           part.region.nodes.end());
     };
     std::map<std::string, Score> scores;  // by pattern
     for (const GraphFolder& graph : graphs) {
@@ -98,14 +110,29 @@ Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOpti
         decisions.push_back(std::move(d));
         out.passes.push_back(pass);
       }
+      for (std::size_t i = 0; i < decisions.size(); ++i) {
+        double advantage = saving(authored.passes[i], decisions[i]);
+        for (std::size_t j = 0; j < decisions.size(); ++j)
+          if (is_part(authored.passes[j], authored.passes[i]))
+            advantage -= std::max(0.0, saving(authored.passes[j], decisions[j]));
+        scores[decisions[i].pattern].advantage += advantage;
+      }
       out.graphs.push_back(std::move(authored));
       out.decisions.push_back(std::move(decisions));
     }
     const double win = measure != nullptr ? kWin : kExpectedWin, loss = measure != nullptr ? kLoss : 0;
     const auto kept = [&](const std::string& pattern) {
       const Score& s = scores.at(pattern);
-      return keep_all || (!s.failed && s.least >= loss && std::exp(s.logs / s.graphs) >= win);
+      return s.covered < s.graphs &&
+             (keep_all || (!s.failed && s.least >= loss && s.advantage >= 0 && std::exp(s.logs / s.graphs) >= win));
     };
+    for (const Authored& graph : out.graphs) {
+      std::set<std::string> covered;
+      for (const AuthoredPass& whole : graph.passes)
+        for (const AuthoredPass& part : graph.passes)
+          if (is_part(part, whole) && kept(whole.pattern_key)) covered.insert(part.pattern_key);
+      for (const std::string& pattern : covered) ++scores.at(pattern).covered;
+    }
     for (auto& decisions : out.decisions)
       for (Decision& d : decisions) d.kept = kept(d.pattern);
     std::erase_if(out.passes, [&](const AuthoredPass& p) { return !kept(p.pattern_key); });

@@ -1,6 +1,9 @@
 #include "author/cost.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <set>
 
@@ -63,6 +66,28 @@ constexpr OperatorCost kEager[] = {
 };
 constexpr OperatorCost kOther = {"", 1.4, 0.1};
 
+// A product in eager: a call, and nanoseconds for each product of two numbers. Convolutions with few terms are the
+// depthwise and grouped ones, at which ATen is poor.
+struct ProductCost {
+  std::string_view op;
+  std::int64_t terms;  // up to so many
+  double call, product;
+};
+constexpr ProductCost kEagerProducts[] = {
+    {"conv", 128, 30.0, 0.3},
+    {"conv", INT64_MAX, 15.0, 0.03},
+    {"", INT64_MAX, 3.0, 0.02},
+};
+// And in a kernel, by form.
+constexpr double kProductNs[] = {0.1, 0.1, 0.02, 0.1};
+constexpr double kHopeless = 1.5;  // so much slower than eager it is not even tried
+
+const ProductCost& product_cost(std::string_view op, std::int64_t terms) {
+  const ProductCost* row = kEagerProducts;
+  while (!op.starts_with(row->op) || terms > row->terms) ++row;
+  return *row;
+}
+
 const OperatorCost& operator_cost(std::string_view name) {
   while (name.ends_with('_')) name.remove_suffix(1);
   for (const OperatorCost& row : kEager)
@@ -76,6 +101,17 @@ double count_of(const NodeFacts& f) {
   return n;
 }
 double bytes_of(const NodeFacts& f) { return count_of(f) * static_cast<double>(dtype_row(f.dtype).size); }
+
+// Of a product's sums: how many terms they have. 0: it is no product.
+std::int64_t terms_of(std::string_view op, const std::vector<const NodeFacts*>& factors) {
+  if (factors.size() < 2 || !factors[0]->has_shape || !factors[1]->has_shape) return 0;
+  const auto &a = factors[0]->sizes, &b = factors[1]->sizes;
+  if (op == "linear" || op == "matmul" || op == "bmm") return a.empty() ? 0 : a.back();
+  if (!op.starts_with("conv") || b.size() < 3) return 0;
+  std::int64_t out = 1;
+  for (std::size_t d = 1; d < b.size(); ++d) out *= b[d];
+  return out;
+}
 
 // Whether a reduction's columns are not neighbours in memory.
 bool strided(const Expr* reduce) {
@@ -100,6 +136,8 @@ double expression_ns(const Expr* e) {
     }
     case Expr::Kind::reduce: return strided(e) ? 1.5 : 0.4;
     case Expr::Kind::op: break;
+    case Expr::Kind::window: return e->args.size() == 2 ? kProductNs[static_cast<std::size_t>(ProductForm::window)] : 0;
+    case Expr::Kind::product: return kProductNs[static_cast<std::size_t>(ProductForm::tiles)];
     default: return 0;
   }
   const bool wide = dtype_row(e->type).size == 8;
@@ -125,12 +163,13 @@ double kernel_ns(const Kernel& kernel, const Indices& ix) {
     if (e->kind == Expr::Kind::load || e->kind == Expr::Kind::index) add(e->at);
     for (const Expr* a : e->args) coordinates.merge(visit(a));
     for (const Expr* g : e->guards) coordinates.merge(visit(g));
+    if (e->kind == Expr::Kind::product) coordinates.erase(e->loops[1]);  // both factors' depth is one
     if (seen.insert(e).second) {
       double n = 1;
       for (const Atom* a : coordinates) n *= static_cast<double>(ix.value(ix.resolve(a->size)));
       total += std::min(n, 1e12) * expression_ns(e);
     }
-    if (e->kind == Expr::Kind::reduce || e->kind == Expr::Kind::window)
+    if (e->kind == Expr::Kind::reduce || e->kind == Expr::Kind::window || e->kind == Expr::Kind::product)
       for (const Atom* a : e->loops) coordinates.erase(a);
     return coordinates;
   };
@@ -139,6 +178,14 @@ double kernel_ns(const Kernel& kernel, const Indices& ix) {
 }
 
 }  // namespace
+
+void require_own(const Call& call, ProductForm form, std::int64_t sums, std::int64_t terms) {
+  const double products = static_cast<double>(sums) * static_cast<double>(terms);
+  const ProductCost& cost = product_cost(call.step.schema->name, terms);
+  const double own = kWrapperCall + products * kProductNs[static_cast<std::size_t>(form)] * 1e-3;
+  if (own > kHopeless * (cost.call + products * cost.product * 1e-3))
+    throw Unfit{fmt::format("aten::{} is left to ATen, which is faster", call.step.schema->name)};
+}
 
 void estimate(const Graph& graph, const Program& program, const GraphFacts& facts, const Region& region,
               const Schedule& plan, const Trace& trace, AuthoredPass& pass) {
@@ -154,7 +201,11 @@ void estimate(const Graph& graph, const Program& program, const GraphFacts& fact
         writes = step.schema->writes;
       }
     std::set<NodeId> inputs;
-    node_inputs(graph.nodes[id], [&](NodeId used) { inputs.insert(used); });
+    std::vector<const NodeFacts*> factors;
+    node_inputs(graph.nodes[id], [&](NodeId used) {
+      inputs.insert(used);
+      factors.push_back(&of(used));
+    });
     bool alias = !f.has_shape;
     double read = 0;
     for (const NodeId used : inputs) {
@@ -168,8 +219,14 @@ void estimate(const Graph& graph, const Program& program, const GraphFacts& fact
       pass.eager_cost += kView;
       continue;
     }
-    const OperatorCost& cost = operator_cost(op.empty() ? "getitem" : op);
     eager_bytes += bytes_of(f) + read;
+    if (const std::int64_t terms = terms_of(op, factors); terms > 0) {
+      const ProductCost& cost = product_cost(op, terms);
+      pass.eager_cost += cost.call + cost.product * count_of(f) * static_cast<double>(terms) * 1e-3 +
+                         (bytes_of(f) + bytes_of(*factors[0])) / kBytesPerMicrosecond;
+      continue;
+    }
+    const OperatorCost& cost = operator_cost(op.empty() ? "getitem" : op);
     const double elements = std::max(
         count_of(f), inputs.empty() ? 0.0 : count_of(of(*inputs.begin())) * (op == "mean" || op == "sum" ? 1 : 0));
     pass.eager_cost += cost.call + cost.element * elements * 1e-3 + (bytes_of(f) + read) / kBytesPerMicrosecond;

@@ -8,6 +8,11 @@ namespace passnet::author {
 
 constexpr double kRequiredGain = 1.05;  // a pass is kept if eager is expected to take this many times as long
 
+// How a kernel computes a product: see rules_product.cpp. `window`: a convolution with its taps unrolled.
+enum class ProductForm : std::uint8_t { unrolled, reduced, tiles, window };
+// Throws Unfit where a kernel of ours is expected to be much slower than ATen. `sums`: of so many terms each.
+void require_own(const Call& call, ProductForm form, std::int64_t sums, std::int64_t terms);
+
 void estimate(const Graph& graph, const Program& program, const GraphFacts& facts, const Region& region,
               const Schedule& plan, const Trace& trace, AuthoredPass& pass);
 

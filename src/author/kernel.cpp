@@ -245,6 +245,7 @@ const Expr* Kernel::element(const Tensor* tensor, const Index& index) {
       (tensor->once || (tensor->cost > kCheap ? times > 2 : times > kRepeats)))
     throw Materialise{tensor->result};
   if (repeated(tensor, index)) throw Materialise{tensor->result};
+  if (in_factor_ && tensor->result != nullptr && tensor->cost > kCheap) throw Materialise{tensor->result};
   if (++depth_ > kDepthLimit) throw Impossible{"too deep"};
   evaluating_.push_back(tensor);
   const Expr* out = tensor->element(*this, index);
@@ -259,6 +260,8 @@ const Expr* Kernel::element(const Tensor* tensor, const Index& index) {
 
 const Expr* Kernel::reduce(const std::string& combine, const Tensor* self, const Tensor* source,
                            const std::vector<int>& dims, const Index& kept) {
+  if (in_factor_) throw Materialise{self->result != nullptr ? self->result : self};
+  if (multiplied_ != nullptr) throw Materialise{multiplied_};  // a kernel reduces or multiplies
   reduces = true;
   std::vector<Dim> sizes;
   for (const int d : dims) sizes.push_back(ix.resolve(source->shape[static_cast<std::size_t>(d)]));
@@ -286,6 +289,22 @@ const Expr* Kernel::reduce(const std::string& combine, const Tensor* self, const
 
 const Expr* Kernel::window(const std::string& combine, const std::vector<std::int64_t>& sizes,
                            const std::function<const Expr*(const std::vector<Lin>&)>& body) {
+  return window(combine, sizes, [&](const std::vector<Lin>& at) { return std::vector{body(at)}; });
+}
+
+const Expr* Kernel::window_of_products(const std::vector<std::int64_t>& sizes,
+                                       const std::function<Factors(const std::vector<Lin>&)>& body) {
+  // it is costly: not in every branch of a choice, nor for every tap of another window
+  if ((!guards_.empty() || in_window_ || in_factor_) && current()->result != nullptr)
+    throw Materialise{current()->result};
+  return window("sum", sizes, [&](const std::vector<Lin>& at) {
+    const auto [a, b] = body(at);
+    return std::vector{a, b};
+  });
+}
+
+const Expr* Kernel::window(const std::string& combine, const std::vector<std::int64_t>& sizes,
+                           const std::function<std::vector<const Expr*>(const std::vector<Lin>&)>& body) {
   std::vector<const Atom*> taps;
   std::vector<Lin> at;
   for (const std::int64_t s : sizes) {
@@ -296,14 +315,53 @@ const Expr* Kernel::window(const std::string& combine, const std::vector<std::in
     taps.push_back(ix.coordinate(Dim(s)));
     at.emplace_back(taps.back());
   }
-  if (taps.empty()) return body(at);
+  const bool outer = in_window_;
+  in_window_ = true;
+  std::vector<const Expr*> values = body(at);
+  in_window_ = outer;
+  if (taps.empty()) return values.size() == 1 ? values[0] : op("{0} * {1}", values[0]->type, values, "product");
   Expr e;
   e.kind = Expr::Kind::window;
   e.text = combine;
-  e.args = {body(at)};
+  e.args = std::move(values);
   e.type = e.args[0]->type;
   e.loops = taps;
   e.label = combine;
+  return intern(std::move(e));
+}
+
+const Expr* Kernel::product(const Tensor* self, const Tensor* a, const Tensor* b, const Index& index) {
+  const Materialise stored_first{self->result != nullptr ? self->result : self};
+  if (!guards_.empty() || reduces || in_factor_) throw stored_first;
+  Axes found;
+  std::set<const Atom*>* sets[] = {&found.batch, &found.rows, &found.columns};
+  std::size_t coordinates = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    visit_atoms(index[i], [&](const Atom* atom) {
+      if (atom->kind == Atom::Kind::value) throw stored_first;
+      if (atom->kind == Atom::Kind::coordinate) sets[i]->insert(atom);
+    });
+    coordinates += sets[i]->size();
+  }
+  // every coordinate of the kernel moves exactly one of the three
+  std::set<const Atom*> own(rows.begin(), rows.end());
+  own.insert(batch.begin(), batch.end());
+  for (const auto& group : columns) own.insert(group.begin(), group.end());
+  std::set<const Atom*> moved;
+  for (const auto* set : sets) moved.insert(set->begin(), set->end());
+  if (coordinates != moved.size() || moved != own || (axes && *axes != found)) throw stored_first;
+  axes = std::move(found);
+  multiplied_ = stored_first.tensor;
+  in_factor_ = true;
+  const Dim depth = ix.resolve(a->shape[2]);
+  Expr e;
+  e.kind = Expr::Kind::product;
+  e.loops = {ix.coordinate(depth), ix.coordinate(depth)};
+  e.args = {to(element(a, {index[0], index[1], Lin(e.loops[0])}), Dtype::float32),
+            to(element(b, {index[0], Lin(e.loops[1]), index[2]}), Dtype::float32)};
+  e.type = Dtype::float32;
+  e.label = "product";
+  in_factor_ = false;
   return intern(std::move(e));
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 constexpr char kRounding[] = "enable_fp_fusion=False";  // eager rounds products and sums one by one
 
-constexpr unsigned kRows = 1;  // dependence on the rows; columns of group g: 2 << g
+// Dependence on the rows; columns of group g: 2 << g; the depth of a product's factors.
+constexpr unsigned kRows = 1, kDepth[] = {1U << 30U, 1U << 31U};
 
 class Printer {
  public:
@@ -27,8 +28,11 @@ class Printer {
   PrintedKernel run() {
     rows_ = k_.rows;
     columns_ = k_.columns;
+    batch_ = k_.batch;
     collect();
-    if (!k_.reduces) {
+    if (k_.axes) {
+      for (auto* group : {&batch_, &rows_, columns_.data()}) collapse(*group);
+    } else if (!k_.reduces) {
       collapse(rows_);
       flat_ = rows_.size() <= 1;
       if (!flat_) {
@@ -41,7 +45,7 @@ class Printer {
       for (auto& group : columns_) collapse(group);
     }
     for (const char* reserved : {"tl", "triton", "torch", "libdevice", "stored", "rows", "offs", "mask", "row_mask",
-                                 "n", "n_rows", "BLOCK", "ROWS", "float", "min", "max"})
+                                 "n", "n_rows", "BLOCK", "ROWS", "float", "min", "max", "batch", "start", "DEPTH"})
       taken_.insert(reserved);
     for (const Symbol& s : ix_.symbols()) taken_.insert(s.name);
     for (const auto& [id, name] : names_) taken_.insert(name + "_ptr");
@@ -86,6 +90,8 @@ class Printer {
           if (a->value != nullptr) visit(a->value);
         });
       }
+      if (e->kind == Expr::Kind::product)
+        for (std::size_t i = 0; i < 2; ++i) depth_[e->loops[i]] = {kDepth[i], {}};
       for (const Expr* a : e->args) visit(a);
       for (const Expr* g : e->guards) visit(g);
     };
@@ -173,6 +179,8 @@ class Printer {
     line("rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]");
     line("row_mask = rows < n_rows");
     name_group(rows_, "rows");
+    if (!batch_.empty()) line("batch = tl.program_id(2)");
+    name_group(batch_, "batch");
     for (std::size_t g = 0; g < columns_.size(); ++g) {
       const std::string name = columns_.size() == 1 ? "cols" : fmt::format("cols_{}", g);
       taken_.insert(name);
@@ -192,6 +200,7 @@ class Printer {
     visit_atoms(current(form), [&](const Atom* a) {
       if (a->value != nullptr) out |= depends(a->value);
       if (std::find(rows_.begin(), rows_.end(), a) != rows_.end()) out |= kRows;
+      if (const auto it = depth_.find(a); it != depth_.end()) out |= it->second.bit;
       for (std::size_t g = 0; g < columns_.size(); ++g)
         if (std::find(columns_[g].begin(), columns_[g].end(), a) != columns_[g].end()) out |= 2U << g;
     });
@@ -204,6 +213,7 @@ class Printer {
     for (const Expr* a : e->args) out |= depends(a);
     for (const Expr* g : e->guards) out |= depends(g);
     if (e->kind == Expr::Kind::reduce) out &= ~group_bit(e->loops);
+    if (e->kind == Expr::Kind::product) out = kRows | 2U;
     return depends_[e] = out;
   }
   unsigned group_bit(const std::vector<const Atom*>& loops) const { return 2U << group_of(loops); }
@@ -237,6 +247,8 @@ class Printer {
     if ((deps & kRows) != 0) out.emplace_back("row_mask");
     for (std::size_t g = 0; g < columns_.size(); ++g)
       if ((deps & (2U << g)) != 0) out.push_back(column_masks_[g]);
+    for (const auto& [atom, depth] : depth_)
+      if ((deps & depth.bit) != 0 && !depth.mask.empty()) out.push_back(depth.mask);
     return out;
   }
   static std::string mask_text(const std::vector<std::string>& masks) {
@@ -313,14 +325,7 @@ class Printer {
     }
     std::string value;
     switch (e->kind) {
-      case Expr::Kind::load: {
-        std::vector<std::string> masks = axis_masks(depends(e));
-        for (const Expr* g : e->guards) masks.push_back(ref(g));
-        const std::string at = text(e->at);
-        value = fmt::format("tl.load({}{}{}{}){}", pointer(e->buffer), at == "0" ? "" : " + " + at,
-                            widened(depends(e) & ~depends(e->at)), mask_text(masks), e->text);
-        break;
-      }
+      case Expr::Kind::load: value = load_text(e, depends(e)); break;
       case Expr::Kind::op:
         value = filled(e);
         if (uses_[e] <= 1 && e->type == Dtype::boolean && value.starts_with('(') && e->args.size() <= 2 &&
@@ -329,6 +334,7 @@ class Printer {
         break;
       case Expr::Kind::reduce: value = reduce_text(e); break;
       case Expr::Kind::window: return window_text(e);
+      case Expr::Kind::product: return product_text(e);
       default: break;
     }
     if (value.find("libdevice.") != std::string::npos) out_.libdevice = true;
@@ -336,6 +342,17 @@ class Printer {
     const std::string name = fresh(e->label);
     line(fmt::format("{} = {}", name, value));
     return named_[e] = name;
+  }
+
+  // `axes`: what its shape moves with, at least what its address does.
+  std::string load_text(const Expr* e, unsigned axes) {
+    std::vector<std::string> masks = axis_masks(axes);
+    for (const Expr* g : e->guards) masks.push_back(ref(g));
+    const std::string at = text(e->at);
+    std::string mask = mask_text(masks);
+    if ((axes & (kDepth[0] | kDepth[1])) != 0) mask += ", other=0.0";  // what is beyond the depth adds nothing
+    return fmt::format("tl.load({}{}{}{}){}", pointer(e->buffer), at == "0" ? "" : " + " + at,
+                       widened(axes & ~depends(e->at)), mask, e->text);
   }
 
   static std::string neutral(const std::string& combine, Dtype type) {
@@ -367,7 +384,7 @@ class Printer {
   }
 
   std::string window_text(const Expr* e) {
-    hoist(e->args[0], e->loops);
+    for (const Expr* a : e->args) hoist(a, e->loops);
     const unsigned deps = depends(e);
     const std::string name = fresh(e->text == "sum" ? "total" : "largest");
     std::string shape = "[BLOCK]";
@@ -385,11 +402,49 @@ class Printer {
       line(fmt::format("for {} in tl.static_range({}):", t, ix_.text(tap->size, false)));
       ++indent_;
     }
-    const std::string value = ref(e->args[0]);
-    line(e->text == "sum" ? fmt::format("{0} = {0} + {1}", name, value)
-                          : fmt::format("{0} = tl.maximum({0}, {1})", name, value));
+    std::vector<std::string> values;
+    for (const Expr* a : e->args) values.push_back(ref(a));
+    line(values.size() == 2 ? fmt::format("{0} = tl.fma({1}, {2}, {0})", name, values[0], values[1])
+         : e->text == "sum" ? fmt::format("{0} = {0} + {1}", name, values[0])
+                            : fmt::format("{0} = tl.maximum({0}, {1})", name, values[0]));
     indent_ -= static_cast<int>(e->loops.size());
     named_ = outer;
+    return named_[e] = name;
+  }
+
+  // A factor as a tile of rows and depth, or of depth and columns; beyond the depth 0.
+  std::string factor_text(const Expr* e, std::size_t i) {
+    const unsigned axes = kDepth[i] | (i == 0 ? kRows : 2U);
+    if (e->kind == Expr::Kind::load) {
+      const std::string name = fresh(e->label);
+      line(fmt::format("{} = {}", name, load_text(e, axes)));
+      return name;
+    }
+    std::string value = ref(e);
+    return fmt::format("tl.where({}, {}, 0.0)", text_join(axis_masks(axes), " & "), value);
+  }
+
+  std::string product_text(const Expr* e) {
+    for (const Expr* a : e->args) hoist(a, e->loops);
+    const std::string name = fresh("total");
+    const Dim depth = ix_.resolve(e->loops[0]->size);
+    line(fmt::format("{} = tl.zeros([ROWS, COLS], tl.float32)", name));
+    line(fmt::format("for start in range(0, {}, DEPTH):", ix_.text(depth, false)));
+    ++indent_;
+    const auto outer = named_;
+    std::string factors[2];
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::string k = fresh("k");
+      atom_names_[e->loops[i]] = k;
+      depth_.at(e->loops[i]).mask = fmt::format("({} < {})", k, ix_.text(depth, false));
+      line(fmt::format("{} = start + tl.arange(0, DEPTH)[{}]", k, i == 0 ? "None, :" : ":, None"));
+      factors[i] = factor_text(e->args[i], i);
+    }
+    line(fmt::format("{0} = tl.dot({1}, {2}, {0}, input_precision=\"ieee\")", name, factors[0], factors[1]));
+    --indent_;
+    named_ = outer;
+    for (std::size_t i = 0; i < 2; ++i) depth_.at(e->loops[i]).mask.clear();
+    if (ix_.value(depth) > ix_.value(depth_of_products_)) depth_of_products_ = depth;
     return named_[e] = name;
   }
 
@@ -427,6 +482,21 @@ class Printer {
       tail = {"n", "BLOCK=block", kRounding};
       out_.launch.push_back(fmt::format("{}[(triton.cdiv(n, block),)]({}, {})", out_.name, text_join(values, ", "),
                                         text_join(tail, ", ")));
+    } else if (k_.axes) {
+      const auto block = [&](const char* name, std::int64_t limit, const std::string& size) {
+        out_.launch.push_back(fmt::format("{} = min({}, max(16, triton.next_power_of_2({})))", name, limit, size));
+      };
+      const std::string n_cols = ix_.text(extent(columns_[0]), true);
+      out_.launch.push_back(fmt::format("n_rows = {}", ix_.text(extent(rows_), true)));
+      block("rows", machine_.product_rows, "n_rows");
+      block("cols", machine_.product_columns, n_cols);
+      block("depth", machine_.product_depth, ix_.text(depth_of_products_, true));
+      std::string grid = fmt::format("triton.cdiv(n_rows, rows), triton.cdiv({}, cols)", n_cols);
+      if (!batch_.empty()) grid += ", " + ix_.text(extent(batch_), true);
+      parameters.insert(parameters.end(),
+                        {"n_rows", "ROWS: tl.constexpr", "COLS: tl.constexpr", "DEPTH: tl.constexpr"});
+      out_.launch.push_back(fmt::format("{}[({})]({}, n_rows, ROWS=rows, COLS=cols, DEPTH=depth, {})", out_.name, grid,
+                                        text_join(values, ", "), kRounding));
     } else {
       out_.launch.push_back(fmt::format("n_rows = {}", ix_.text(extent(rows_), true)));
       parameters.insert(parameters.end(), {"n_rows", "ROWS: tl.constexpr"});
@@ -466,6 +536,13 @@ class Printer {
   PrintedKernel out_;
   std::vector<const Atom*> rows_;
   std::vector<std::vector<const Atom*>> columns_;
+  std::vector<const Atom*> batch_;
+  struct Depth {
+    unsigned bit = 0;
+    std::string mask;  // inside its loop
+  };
+  std::map<const Atom*, Depth> depth_;
+  Dim depth_of_products_;
   bool flat_ = false;
   std::vector<Lin> forms_;
   std::map<const Atom*, Lin> moved_;
@@ -485,7 +562,12 @@ class Printer {
 
 Machine machine_of(DeviceType device) {
   Machine out;
-  if (device == DeviceType::cuda) out = {1024, 2048, 512};
+  if (device == DeviceType::cuda) {
+    out.flat_block = 1024;
+    out.tile = 2048;
+    out.columns = 512;
+  }
+  out.products = device == DeviceType::cpu;
   return out;
 }
 

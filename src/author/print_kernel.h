@@ -14,6 +14,8 @@ struct Machine {
   std::int64_t flat_block = 4096;  // elements of a program that walks over flat memory
   std::int64_t tile = 4096;        // elements of a program with rows and columns
   std::int64_t columns = 1024;     // columns of one program, where they may be cut
+  std::int64_t product_rows = 64, product_columns = 128, product_depth = 64;
+  bool products = false;  // whether products and convolutions may get kernels of their own
 };
 // Many small programs keep a GPU busy.
 Machine machine_of(DeviceType device);

@@ -13,13 +13,15 @@ namespace {
 
 class Finder {
  public:
-  Finder(const GraphFolder& folder, const Program& program, bool halves)
+  Finder(const GraphFolder& folder, const Program& program, bool halves, bool products)
       : folder_(folder),
         graph_(folder.graph),
         program_(program),
         users_(folder.graph),
         trace_(indices_),
-        halves_(halves) {}
+        halves_(halves) {
+    facts_.products = trace_.products = products;
+  }
 
   GraphFacts run() {
     facts_.nodes.resize(graph_.nodes.size());
@@ -123,10 +125,12 @@ class Finder {
     return {};
   }
 
-  // A norm's sums are added in another order than ATen's, so that in half precision some elements round to the
-  // neighbour. As a result that is right at t = -5; after a sum that cancels it is not. Such norms stay with ATen.
+  // The sums of norms and products are added in another order than ATen's, so that in half precision some elements
+  // round to the neighbour. As a result that is right at t = -5; after a sum that cancels it is not. Such operators
+  // stay with ATen.
   void leave_inexact() {
-    constexpr std::string_view kNorms[] = {"layer_norm", "group_norm", "rms_norm"};
+    constexpr std::string_view kSums[] = {"layer_norm", "group_norm", "rms_norm", "linear", "matmul",
+                                          "bmm",        "conv1d",     "conv2d",   "conv3d"};
     constexpr std::string_view kHarmless[] = {"mul",     "div",   "to",         "cat",     "stack",  "relu",
                                               "dropout", "clone", "contiguous", "reshape", "type_as"};
     const std::function<bool(NodeId)> magnified = [&](NodeId id) {
@@ -140,7 +144,7 @@ class Finder {
       return false;
     };
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id)
-      if (at(id).light && std::find(std::begin(kNorms), std::end(kNorms), operator_of(id)) != std::end(kNorms) &&
+      if (at(id).light && std::find(std::begin(kSums), std::end(kSums), operator_of(id)) != std::end(kSums) &&
           magnified(id))
         reject(at(id), "in half precision its rounding cannot be reproduced, and what follows magnifies it");
   }
@@ -246,8 +250,8 @@ class Finder {
 
 }  // namespace
 
-GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves) {
-  return Finder(folder, program, halves).run();
+GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves, bool products) {
+  return Finder(folder, program, halves, products).run();
 }
 
 bool has_halves(const GraphFolder& folder) {

@@ -30,11 +30,12 @@ struct Region {
 struct GraphFacts {
   std::vector<NodeFacts> nodes;
   std::vector<Region> regions;
+  bool products = false;  // whether products and convolutions may be light
 };
 
 // `halves`: the pass may meet half precision, so what cannot be reproduced to the last bit is not fused with what would
 // magnify it (see leave_inexact).
-GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves);
+GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves, bool products);
 
 // Whether some input is in half precision.
 bool has_halves(const GraphFolder& folder);

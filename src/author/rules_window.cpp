@@ -1,5 +1,4 @@
-// Windows and interpolation: pooling, im2col, nearest and bilinear upsampling, depthwise convolution. Also the shapes
-// of what is left to ATen.
+// Windows and interpolation: pooling, im2col, nearest and bilinear upsampling. Also the shapes of what is left to ATen.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,38 +14,6 @@ constexpr std::int64_t kTapLimit = 64;  // taps of a window that is unrolled
 
 Abstract stored(Trace& trace, const Tensor* value, Type type, const std::string& label) {
   return Abstract::of(trace.fresh(finished(trace, value, type, label)));
-}
-
-std::vector<std::int64_t> spread(std::vector<std::int64_t> v, std::size_t n) {
-  if (v.size() == 1) v.resize(n, v[0]);
-  if (v.size() != n) throw Unfit{"a window of another rank"};
-  return v;
-}
-
-// The size of a window's output along a dimension.
-Dim output_size(Trace& trace, const Dim& in, std::int64_t kernel, std::int64_t stride, std::int64_t pad,
-                std::int64_t dilation, std::int64_t out) {
-  const std::int64_t reach = dilation * (kernel - 1) + 1;
-  if (stride == 1) return in + Dim(2 * pad - reach + 1);
-  return trace.ix.derived(
-      "out", fmt::format("({} - {}) // {} + 1", trace.ix.text(in + Dim(2 * pad), true), reach, stride), out);
-}
-
-struct Window {
-  std::vector<std::int64_t> kernel, stride, pad, dilation;
-};
-
-// Sizes of the output; ceil_mode counts a last window that is cut off.
-std::vector<std::int64_t> window_sizes(const std::vector<std::int64_t>& in, const Window& w, bool ceil) {
-  std::vector<std::int64_t> out;
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    const std::int64_t span = in[i] + 2 * w.pad[i] - w.dilation[i] * (w.kernel[i] - 1) - 1;
-    if (span < 0) throw Unfit{"a window larger than its input"};
-    std::int64_t n = span / w.stride[i] + 1;
-    if (ceil && span % w.stride[i] != 0 && n * w.stride[i] < in[i] + w.pad[i]) ++n;
-    out.push_back(n);
-  }
-  return out;
 }
 
 Abstract pool(Call& call) {
@@ -80,10 +47,7 @@ Abstract pool(Call& call) {
   Tensor t;
   t.shape = h.shape;
   const std::size_t lead = h.shape.size() - n;
-  for (std::size_t i = 0; i < n; ++i)
-    t.shape[lead + i] =
-        out[i] == 1 ? Dim(1)
-                    : output_size(trace, h.shape[lead + i], w.kernel[i], w.stride[i], w.pad[i], w.dilation[i], out[i]);
+  for (std::size_t i = 0; i < n; ++i) t.shape[lead + i] = window_dim(trace, h.shape[lead + i], w, i, out[i]);
   t.type = {compute, -1};
   t.uses = {source};
   t.label = name;
@@ -168,10 +132,7 @@ Abstract im2col(Call& call) {
   const auto out = window_sizes({sizes[2], sizes[3]}, w, false);
   const Tensor* source = trace.read(h);
   std::vector<Dim> windows;
-  for (std::size_t i = 0; i < 2; ++i)
-    windows.push_back(
-        out[i] == 1 ? Dim(1)
-                    : output_size(trace, h.shape[2 + i], w.kernel[i], w.stride[i], w.pad[i], w.dilation[i], out[i]));
+  for (std::size_t i = 0; i < 2; ++i) windows.push_back(window_dim(trace, h.shape[2 + i], w, i, out[i]));
   Tensor t;
   t.shape = {h.shape[0], h.shape[1], Dim(w.kernel[0]), Dim(w.kernel[1]), windows[0], windows[1]};
   t.type = h.type;
@@ -409,6 +370,32 @@ constexpr OpaqueRow kOpaque[] = {
 };
 
 }  // namespace
+
+std::vector<std::int64_t> spread(std::vector<std::int64_t> v, std::size_t n) {
+  if (v.size() == 1) v.resize(n, v[0]);
+  if (v.size() != n) throw Unfit{"a window of another rank"};
+  return v;
+}
+
+std::vector<std::int64_t> window_sizes(const std::vector<std::int64_t>& in, const Window& w, bool ceil) {
+  std::vector<std::int64_t> out;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const std::int64_t span = in[i] + 2 * w.pad[i] - w.dilation[i] * (w.kernel[i] - 1) - 1;
+    if (span < 0) throw Unfit{"a window larger than its input"};
+    std::int64_t n = span / w.stride[i] + 1;
+    if (ceil && span % w.stride[i] != 0 && n * w.stride[i] < in[i] + w.pad[i]) ++n;
+    out.push_back(n);
+  }
+  return out;
+}
+
+Dim window_dim(Trace& trace, const Dim& in, const Window& w, std::size_t i, std::int64_t out) {
+  if (out == 1) return Dim(1);
+  const std::int64_t reach = w.dilation[i] * (w.kernel[i] - 1) + 1;
+  if (w.stride[i] == 1) return in + Dim(2 * w.pad[i] - reach + 1);
+  return trace.ix.derived(
+      "out", fmt::format("({} - {}) // {} + 1", trace.ix.text(in + Dim(2 * w.pad[i]), true), reach, w.stride[i]), out);
+}
 
 std::span<const RuleRow> rules_window() { return kRules; }
 

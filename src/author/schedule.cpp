@@ -115,10 +115,12 @@ class Scheduler {
     Index index(rank, Lin(0));
     for (std::size_t d = 0; d < rank; ++d)
       if (!ix.resolve(root->shape[d]).is(1)) index[d] = Lin(atoms[d] = ix.coordinate(ix.resolve(root->shape[d])));
+    for (const Atom* a : atoms)
+      if (a != nullptr) probe.rows.push_back(a);
     root->element(probe, index);
     prepare(kernel);
     offered_.reset();
-    if (!probe.reduces && !cut_)
+    if (!probe.reduces && !probe.axes && !cut_)
       for (const Kernel::Cut& c : probe.cuts)
         for (std::size_t d = 0; d < rank && !offered_; ++d)
           if (atoms[d] == c.coordinate && ix.same(c.starts.back(), root->shape[d])) {
@@ -133,12 +135,20 @@ class Scheduler {
     std::vector<std::size_t> columns;
     for (std::size_t d = 0; d < rank; ++d) {
       if (atoms[d] == nullptr) continue;
-      if (probe.reduces && !probe.reduce_rows.contains(atoms[d]))
+      if (probe.axes && !probe.axes->rows.contains(atoms[d])) {
+        if (probe.axes->batch.contains(atoms[d]))
+          kernel.batch.push_back(atoms[d]);
+        else
+          columns.push_back(d);
+      } else if (probe.reduces && !probe.reduce_rows.contains(atoms[d]))
         columns.push_back(d);
       else
         kernel.rows.push_back(atoms[d]);
     }
-    if (!columns.empty()) {
+    if (probe.axes) {
+      auto& own = kernel.columns.emplace_back();
+      for (const std::size_t d : columns) own.push_back(atoms[d]);
+    } else if (!columns.empty()) {
       std::vector<Dim> sizes;
       std::int64_t n = 1;
       for (const std::size_t d : columns) {

@@ -33,7 +33,7 @@ class Kernel;
 struct Tensor;
 
 struct Expr {
-  enum class Kind : std::uint8_t { literal, index, load, op, reduce, window } kind = Kind::literal;
+  enum class Kind : std::uint8_t { literal, index, load, op, reduce, window, product } kind = Kind::literal;
   Dtype type = Dtype::float32;
   std::string text;   // a literal; an operator's template with {0}, {1}; a reduction's combine: sum, max, min
   std::string label;  // the variable's name
@@ -43,7 +43,7 @@ struct Expr {
   int buffer = -1;                  // of a load
   std::vector<int> types_of;        // buffers whose dtype the text asks for: {t0}
   Lin at;                           // of a load, an index
-  std::vector<const Atom*> loops;   // a reduction's columns, a window's taps
+  std::vector<const Atom*> loops;   // a reduction's columns, a window's taps, a product's depth for each factor
   int id = 0;
 };
 
@@ -92,6 +92,13 @@ class Kernel {
   Indices& ix;
   std::vector<const Atom*> rows;
   std::vector<std::vector<const Atom*>> columns;  // groups; reductions and the output's own columns share them
+  // A kernel of products: which of its coordinates their rows, their columns, and both factors move with.
+  struct Axes {
+    std::set<const Atom*> batch, rows, columns;
+    bool operator==(const Axes&) const = default;
+  };
+  std::optional<Axes> axes;
+  std::vector<const Atom*> batch;
   struct Store {
     const Tensor* tensor;
     const Expr* value;
@@ -129,6 +136,12 @@ class Kernel {
   // Sum or maximum over taps; `body` gets their coordinates.
   const Expr* window(const std::string& combine, const std::vector<std::int64_t>& sizes,
                      const std::function<const Expr*(const std::vector<Lin>&)>& body);
+  // The same for a sum of products.
+  using Factors = std::pair<const Expr*, const Expr*>;
+  const Expr* window_of_products(const std::vector<std::int64_t>& sizes,
+                                 const std::function<Factors(const std::vector<Lin>&)>& body);
+  // The sum over k of a[batch, row, k] * b[batch, k, column] at index (batch, row, column).
+  const Expr* product(const Tensor* self, const Tensor* a, const Tensor* b, const Index& index);
   // 0 <= at < limit, where that is not known; null where it is.
   const Expr* inside(const Lin& at, const Dim& limit);
   const Expr* all_of(const std::vector<const Expr*>& conditions);  // null: always
@@ -143,6 +156,8 @@ class Kernel {
 
  private:
   const Expr* intern(Expr e);
+  const Expr* window(const std::string& combine, const std::vector<std::int64_t>& sizes,
+                     const std::function<std::vector<const Expr*>(const std::vector<Lin>&)>& body);
   bool covers(const Tensor* tensor, const Index& index) const;
   bool repeated(const Tensor* tensor, const Index& index) const;
   std::vector<const Expr*> guards_;
@@ -152,6 +167,8 @@ class Kernel {
   std::map<const Tensor*, int> evaluations_;
   std::vector<const Tensor*> evaluating_;
   int depth_ = 0;
+  const Tensor* multiplied_ = nullptr;  // the last product
+  bool in_window_ = false, in_factor_ = false;
 };
 
 }  // namespace passnet::author

@@ -87,7 +87,8 @@ class Trace {
     bool written = false;
   };
   std::vector<Buffer> buffers;
-  NodeId node = 0;  // the graph's node that is traced now
+  NodeId node = 0;        // the graph's node that is traced now
+  bool products = false;  // whether products and convolutions are ours
 
   Handle input(const std::string& name, const std::vector<std::int64_t>& sizes, Dtype dtype, bool symbolic);
   const Tensor* make(Tensor t);
@@ -119,6 +120,7 @@ std::span<const RuleRow> rules_pointwise();
 std::span<const RuleRow> rules_view();
 std::span<const RuleRow> rules_reduce();
 std::span<const RuleRow> rules_window();
+std::span<const RuleRow> rules_product();
 Rule rule_find(const Schema& schema);
 
 // Operators left to ATen whose results' shapes are known, so that what follows them can be fused.
@@ -129,6 +131,16 @@ Abstract get_item(Call& call, const Abstract& base, const Value& index, const st
 void set_item(Trace& trace, const Handle& target, const Value& index, const Abstract& value,
               const std::vector<Abstract>& registers);
 Handle reshape(Trace& trace, const Handle& h, std::vector<std::int64_t> sizes, bool must_view, std::string text);
+// Windows along the last dimensions.
+struct Window {
+  std::vector<std::int64_t> kernel, stride, pad, dilation;
+};
+// A single number stands for all n.
+std::vector<std::int64_t> spread(std::vector<std::int64_t> v, std::size_t n);
+// Sizes of the output; ceil_mode counts a last window that is cut off.
+std::vector<std::int64_t> window_sizes(const std::vector<std::int64_t>& in, const Window& w, bool ceil);
+// One of these sizes as a symbol.
+Dim window_dim(Trace& trace, const Dim& in, const Window& w, std::size_t i, std::int64_t out);
 Index reshape_index(Indices& ix, const std::vector<Dim>& from, const std::vector<Dim>& to, const Index& to_index);
 Handle permute(Trace& trace, const Handle& h, const std::vector<int>& order, std::string text);
 Handle copy_of(Trace& trace, const Handle& h, std::string label);

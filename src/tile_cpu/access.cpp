@@ -191,13 +191,15 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
   const std::optional<std::int64_t> step = step_of(a);
   std::string text, ahead;
   const bool lanes_mask = !mask.empty() && m.lanes;
-  if (step && !checked_ && (*step == 1 || (!lanes_mask && *step != 0))) {
+  if (step && !checked_ && *step != 0) {
     const Ref at = sum_terms(a, Mode::first);
     level = std::max(level, at.level);
     const std::string pointer = fmt::format("{} + ({})", a.base, at.text);
     if (*step == 1) ahead = pointer;
-    if (lanes_mask)
+    if (lanes_mask && *step == 1)
       text = fmt::format("ld_mask<{}, Full>({}, {}, {}, n)", kind, pointer, m.text, rest);
+    else if (lanes_mask)
+      text = fmt::format("ld_step_mask<{}, Full>({}, {}L, {}, {}, n)", kind, pointer, *step, m.text, rest);
     else if (*step == 1)
       text = fmt::format("ld<{}, Full>({}, n)", kind, pointer);
     else

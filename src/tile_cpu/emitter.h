@@ -143,7 +143,6 @@ class Emitter {
   void visit(Root& root, ValueId v, const Index& index);
   bool must_keep(const Op& op, std::span<const Op> run) const;
   bool overwritten(const Op& load) const;
-  std::optional<std::int64_t> row_stride(ValueId v);
   double cost_of(ValueId v) const;
   bool costly(ValueId v) const;
   std::vector<Group> group(std::vector<Root> roots);
@@ -242,10 +241,16 @@ class Emitter {
   bool streams(const Op& store) const;
 
   // ---- turn.cpp
-  struct Turn {
-    std::size_t contiguous = 0;  // the load's dimension along which memory is
-    std::int64_t row = 0;        // elements from one to the next along the other
+  struct Matrix {
+    std::int64_t steps[2] = {0, 0};  // elements from one to the next along a dimension
     std::vector<Bound> bounds[2];
+  };
+  std::optional<Matrix> matrix_of(const Op& load);
+  std::optional<Matrix> factor_of(ValueId v);
+  std::string count_of(const std::vector<Bound>& bounds, std::string all);
+  struct Turn {
+    Matrix matrix;
+    std::size_t contiguous = 0;  // the load's dimension along which memory is
   };
   std::optional<Turn> turn_of(const Op& load);
   void turn_loads(std::vector<Group>& groups);

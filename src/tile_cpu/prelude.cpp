@@ -12,8 +12,8 @@ constexpr tile::PreludeText kTexts[] = {
 
 // In this order; later ones use earlier ones.
 constexpr tile::PreludePart kParts[] = {
-    {"core.h", ""},    {"half.h", ""},      {"math.h", ""},         {"memory.h", ""},
-    {"dot.h", "dot<"}, {"turn.h", "turn<"}, {"checked.h", "hooks"}, {"atomic.h", "atomic_"},
+    {"core.h", ""}, {"half.h", ""},    {"math.h", ""},         {"memory.h", ""},
+    {"turn.h", ""}, {"dot.h", "dot<"}, {"checked.h", "hooks"}, {"atomic.h", "atomic_"},
 };
 
 }  // namespace

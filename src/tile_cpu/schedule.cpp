@@ -95,30 +95,19 @@ bool Emitter::overwritten(const Op& load) const {
   return false;
 }
 
-// Of an operand of dot that can be read where it lies: an f32 load of rows, each contiguous.
-std::optional<std::int64_t> Emitter::row_stride(ValueId v) {
+// An operand of dot that can be read where it lies: an f32 load of a matrix, contiguous along one of its dimensions.
+std::optional<Emitter::Matrix> Emitter::factor_of(ValueId v) {
   const Op* op = def(v);
-  const Type& t = type(v);
-  if (checked_ || op == nullptr || op->code != Code::load || op->operands.size() > 1 ||
-      home(v).kind != Home::Kind::nowhere)
-    return std::nullopt;
-  if (t.elem != Elem::f32 || t.shape.rank != 2 || overwritten(*op)) return std::nullopt;
-  const Address a = address(op->operands[0], identity_index(2), Mode::zero);
-  if (a.base.empty()) return std::nullopt;
-  std::int64_t steps[2] = {0, 0};
-  for (int d = 0; d < 2; ++d) {
-    vector_loop_ = d;
-    steps_.clear();
-    for (const At& term : a.terms) {
-      const auto s = step_of(term.value, term.index);
-      if (!s) steps[0] = steps[1] = -1;
-      if (s && steps[1] >= 0) steps[d] += *s;
-    }
+  if (op == nullptr || op->code != Code::load || type(v).elem != Elem::f32 || overwritten(*op)) return std::nullopt;
+  auto out = matrix_of(*op);
+  if (op->operands.size() > 2) {  // what is not there has to be 0
+    const Op* other = def(op->operands[2]);
+    while (other != nullptr && (other->code == Code::splat || other->code == Code::broadcast))
+      other = def(other->operands[0]);
+    if (other == nullptr || other->code != Code::constant || other->real != 0) return std::nullopt;
   }
-  vector_loop_ = -1;
-  steps_.clear();
-  if (steps[1] != 1 || steps[0] <= 0) return std::nullopt;
-  return steps[0];
+  if (out && out->steps[0] != 1 && out->steps[1] != 1) return std::nullopt;
+  return out;
 }
 
 // A value that later loops cannot, or should not, compute again.
@@ -198,8 +187,8 @@ std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, st
         out.push_back(std::move(r));
         break;
       case Code::dot: {
-        if (!row_stride(op.operands[0])) keep(op.operands[0]);
-        if (!row_stride(op.operands[1])) keep(op.operands[1]);
+        for (const std::size_t i : {0, 1})
+          if (!factor_of(op.operands[i])) keep(op.operands[i]);
         const ValueId acc = op.operands[2];
         int array = home(acc).array;
         const int defined = def(acc) != nullptr ? block_of_.at(def(acc)) : param_block_[static_cast<std::size_t>(acc)];

@@ -20,13 +20,10 @@ static_assert(kElements.size() == tile::kRankLimit);
 
 }  // namespace
 
-// How to turn the load's tile; nullopt: memory is not the other way round, or the mask is more than bounds.
-std::optional<Emitter::Turn> Emitter::turn_of(const Op& load) {
+// The matrix in memory that a load reads; nullopt: it is none, or its mask is more than bounds.
+std::optional<Emitter::Matrix> Emitter::matrix_of(const Op& load) {
   const ValueId v = load.result();
-  const Type& t = type(v);
-  if (checked_ || t.shape.rank != 2 || t.shape[0] < kBlock || t.shape[1] < kBlock || t.elem == Elem::i1 ||
-      home(v).kind != Home::Kind::nowhere)
-    return std::nullopt;
+  if (checked_ || type(v).shape.rank != 2 || home(v).kind != Home::Kind::nowhere) return std::nullopt;
   const int outside = vector_loop_;
   const auto along = [&](int d, auto&& f) {
     vector_loop_ = d;
@@ -37,13 +34,13 @@ std::optional<Emitter::Turn> Emitter::turn_of(const Op& load) {
     return out;
   };
   const Address a = address(load.operands[0], kElements, Mode::zero);
-  const auto steps = std::array{along(0, [&] { return step_of(a); }), along(1, [&] { return step_of(a); })};
-  if (steps[0] != 1 && steps[1] != 1) return std::nullopt;
-  Turn out;
-  out.contiguous = steps[0] == 1 ? 0 : 1;
-  const auto row = steps[1 - out.contiguous];
-  if (!row || *row < kBlock) return std::nullopt;
-  out.row = *row;
+  if (a.base.empty()) return std::nullopt;
+  Matrix out;
+  for (const int d : {0, 1}) {
+    const auto step = along(d, [&] { return step_of(a); });
+    if (!step) return std::nullopt;
+    out.steps[d] = *step;
+  }
   std::vector<At> mask;
   if (load.operands.size() > 1) conjuncts(load.operands[1], kElements, mask);
   for (const At& c : mask) {
@@ -60,6 +57,25 @@ std::optional<Emitter::Turn> Emitter::turn_of(const Op& load) {
     for (const int d : {0, 1})
       if (along(d, [&] { return step_of(load.operands[2], kElements); }) != 0) return std::nullopt;
   return out;
+}
+
+// How many of `all` rows or columns the bounds leave.
+std::string Emitter::count_of(const std::vector<Bound>& bounds, std::string all) {
+  for (const Bound& b : bounds)
+    all = fmt::format("clamp_i64((i64){} - (i64){}{}, 0, {})", eval(b.limit, kFirst, Mode::zero).text,
+                      eval(b.below, kFirst, Mode::zero).text, b.inclusive ? " + 1" : "", all);
+  return all;
+}
+
+// How to turn the load's tile; nullopt: memory is not the other way round.
+std::optional<Emitter::Turn> Emitter::turn_of(const Op& load) {
+  const Type& t = type(load.result());
+  if (t.shape.rank != 2 || t.shape[0] < kBlock || t.shape[1] < kBlock || t.elem == Elem::i1) return std::nullopt;
+  auto matrix = matrix_of(load);
+  if (!matrix || (matrix->steps[0] != 1 && matrix->steps[1] != 1)) return std::nullopt;
+  const std::size_t contiguous = matrix->steps[0] == 1 ? 0 : 1;
+  if (matrix->steps[1 - contiguous] < kBlock) return std::nullopt;
+  return Turn{std::move(*matrix), contiguous};
 }
 
 // Before each nest: what it would load across its vector loop.
@@ -102,16 +118,11 @@ void Emitter::emit_turn(const Op& load) {
   open();
   const Address at = address(load.operands[0], kFirst, Mode::zero);
   std::string count[2];
-  for (const std::size_t d : {0, 1}) {
-    count[d] = std::to_string(shape[d]);
-    for (const Bound& b : turn.bounds[d])
-      count[d] = fmt::format("clamp_i64((i64){} - (i64){}{}, 0, {})", eval(b.limit, kFirst, Mode::zero).text,
-                             eval(b.below, kFirst, Mode::zero).text, b.inclusive ? " + 1" : "", count[d]);
-  }
+  for (const std::size_t d : {0, 1}) count[d] = count_of(turn.matrix.bounds[d], std::to_string(shape[d]));
   const std::string other = load.operands.size() > 2 ? eval(load.operands[2], kFirst, Mode::zero).text : "0";
   const std::size_t column = turn.contiguous, row = 1 - turn.contiguous;
   code(fmt::format("turn<{}, {}, {}>({} + ({}), {}, {}, {}, {}, {}, {});", access_name(elem), shape[row], shape[column],
-                   at.base, sum_terms(at, Mode::zero).text, turn.row, count[row], count[column], other,
+                   at.base, sum_terms(at, Mode::zero).text, turn.matrix.steps[row], count[row], count[column], other,
                    arrays_[static_cast<std::size_t>(array)].name, program_step(load.operands[0]).value_or(0)));
   close("{");
   home(v) = {Home::Kind::array, {}, 0, array};

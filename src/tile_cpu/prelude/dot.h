@@ -1,34 +1,76 @@
-// c[M, N] += a[M, K] b[K, N]: blocks of rows and lanes in registers. Rows of a and b start every `as`, `bs` elements.
-template <int M, int N, int K>
-INLINE void dot(const f32* a, i64 as, const f32* b, i64 bs, f32* c) {
-  constexpr int W = N % (2 * L) == 0 ? 2 : 1;
-  constexpr int R = L == 16 && M % 8 == 0 ? 8 : M % 4 == 0 ? 4 : M % 2 == 0 ? 2 : 1;
+// c[M, N] += a[M, K] b[K, N], where only the first m rows, n columns and k terms are there, the others are 0. Neighbours
+// in a row and in a column of a are `ac` and `ar` elements apart, those of b `bc` and `br`, one of which is 1.
 #define EACH(x, X) _Pragma("GCC unroll 8") for (int x = 0; x < X; ++x)
-  if constexpr (N % L == 0) {
-    for (int i = 0; i < M; i += R)
-      for (int j = 0; j < N; j += W * L) {
-        vf32 s[R][W];
-        EACH(r, R) EACH(w, W) s[r][w] = ld<F32, true>(c + (i + r) * N + j + w * L, L);
-        _Pragma("GCC unroll 4") for (int k = 0; k < K; ++k) {
-          vf32 x[W];
-          EACH(w, W) x[w] = ld<F32, true>(b + k * bs + j + w * L, L);
-          EACH(r, R) {
-            const vf32 y = all(a[(i + r) * as + k]);
-            EACH(w, W) s[r][w] = fma_(y, x[w], s[r][w]);
-          }
-        }
-        EACH(r, R) EACH(w, W) st<F32, true>(c + (i + r) * N + j + w * L, s[r][w], L);
-      }
+template <int R, int W>
+INLINE void dot_block(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c, i64 cr, i64 k) {
+  vf32 s[R][W];
+  EACH(r, R) EACH(w, W) s[r][w] = ld<F32, true>(c + r * cr + w * L, L);
+  _Pragma("GCC unroll 4") for (i64 x = 0; x < k; ++x) {
+    vf32 y[W];
+    EACH(w, W) y[w] = ld<F32, true>(b + x * br + w * L, L);
+    EACH(r, R) {
+      const vf32 z = all(a[r * ar + x * ac]);
+      EACH(w, W) s[r][w] = fma_(z, y[w], s[r][w]);
+    }
+  }
+  EACH(r, R) EACH(w, W) st<F32, true>(c + r * cr + w * L, s[r][w], L);
+}
 #undef EACH
+// All rows, R at a time, then fewer.
+template <int R, int W>
+INLINE void dot_rows(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c, i64 cr, i64 m, i64 k) {
+  i64 i = 0;
+  for (; i + R <= m; i += R) dot_block<R, W>(a + i * ar, ar, ac, b, br, c + i * cr, cr, k);
+  if constexpr (R > 1)
+    if (i < m) dot_rows<R / 2, W>(a + i * ar, ar, ac, b, br, c + i * cr, cr, m - i, k);
+}
+// to[k][C] is b[k][n], filled up with 0.
+template <int C>
+INLINE void dot_panel(const f32* b, i64 br, i64 bc, i64 n, i64 k, f32* to) {
+  if (bc == 1) {
+    for (i64 x = 0; x < k; ++x)
+      for (int j = 0; j < C; j += L)
+        st<F32, true>(to + x * C + j, n >= j + L ? ld<F32, true>(b + x * br + j, L) : n > j ? ld<F32, false>(b + x * br + j, (i32)(n - j)) : all(0.0f), L);
+    return;
+  }
+  for (int j = 0; j < C; j += L)
+    for (i64 x = 0; x < k; x += L) {
+      if (j + L > n || x + L > k) {
+        for (i64 y = x; y < k && y < x + L; ++y)
+          for (int l = j; l < j + L; ++l) to[y * C + l] = l < n ? b[y * br + l * bc] : 0.0f;
+        continue;
+      }
+      vf32 v[L];
+      _Pragma("GCC unroll 16") for (int l = 0; l < L; ++l) v[l] = ld<F32, true>(b + (j + l) * bc + x, L);
+      turn_block(v);
+      _Pragma("GCC unroll 16") for (int l = 0; l < L; ++l) st<F32, true>(to + (x + l) * C + j, v[l], L);
+    }
+}
+template <int M, int N, int K>
+INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32* c, i64 m, i64 n, i64 k) {
+  constexpr int W = N % (2 * L) == 0 ? 2 : 1, C = W * L, R = L == 16 ? 8 : 4;
+  constexpr i64 D = K < 256 ? K : 256;
+  if constexpr (N % L == 0) {
+    alignas(64) f32 panel[D * C];
+    for (i64 x = 0; x < k; x += D)
+      for (i64 j = 0; j < n; j += C) {
+        const f32* at = b + x * br + j * bc;
+        const i64 depth = k - x < D ? k - x : D;
+        // what several rows read, or cannot be read as lanes, is copied first
+        const bool packs = m > R || bc != 1 || j + C > n;
+        if (packs) dot_panel<C>(at, br, bc, n - j, depth, panel);
+        dot_rows<R, W>(a + x * ac, ar, ac, packs ? panel : at, packs ? C : br, c + j, N, m, depth);
+      }
   } else {
-    for (int i = 0; i < M; ++i)
-      for (int k = 0; k < K; ++k)
-        for (int j = 0; j < N; ++j) c[i * N + j] = __builtin_fmaf(a[i * as + k], b[k * bs + j], c[i * N + j]);
+    for (i64 i = 0; i < m; ++i)
+      for (i64 x = 0; x < k; ++x)
+        for (i64 j = 0; j < n; ++j)
+          c[i * N + j] = __builtin_fmaf(a[i * ar + x * ac], b[x * br + j * bc], c[i * N + j]);
   }
 }
-template <int M, int N, int K, class A, class C>
-INLINE void dot(const A* a, i64 as, const A* b, i64 bs, C* c) {
-  for (int i = 0; i < M; ++i)
-    for (int k = 0; k < K; ++k)
-      for (int j = 0; j < N; ++j) c[i * N + j] += (C)a[i * as + k] * (C)b[k * bs + j];
+template <int M, int N, int K, class A, class T>
+INLINE void dot(const A* a, i64 ar, i64 ac, const A* b, i64 br, i64 bc, T* c, i64 m, i64 n, i64 k) {
+  for (i64 i = 0; i < m; ++i)
+    for (i64 x = 0; x < k; ++x)
+      for (i64 j = 0; j < n; ++j) c[i * N + j] += (T)a[i * ar + x * ac] * (T)b[x * br + j * bc];
 }

@@ -127,14 +127,42 @@ INLINE void st_mask(void* p, typename E::V x, vi32 m, i32 n) {
   for (int l = 0; l < L; ++l)
     if (m[l]) ((typename E::S*)p)[l] = r[l];
 }
+#if L == 16 && !defined(__clang__)
+// Lanes of 4 bytes at offsets in elements, where the mask's bits are set; 0 elsewhere.
+INLINE vf32 gathered(const void* p, vi32 at, u16 m) { return __builtin_ia32_gathersiv16sf(vf32{}, p, at, (short)m, 4); }
+INLINE vf32 gathered(const void* p, vi64 at, u16 m) {
+  typedef f32 half __attribute__((vector_size(32)));
+  typedef long long eight __attribute__((vector_size(64)));
+  union {
+    vi64 all;
+    eight part[2];
+  } offsets = {at};
+  union {
+    half part[2];
+    vf32 all;
+  } out;
+  out.part[0] = __builtin_ia32_gatherdiv16sf(half{}, p, offsets.part[0], (signed char)m, 4);
+  out.part[1] = __builtin_ia32_gatherdiv16sf(half{}, p, offsets.part[1], (signed char)(m >> 8), 4);
+  return out.all;
+}
+// Every second element: two loads and a shuffle.
+INLINE vf32 every_second(const void* p, u16 m) {
+  const u32 even = __builtin_ia32_pdep_si(m, 0x55555555);
+  const vf32 low = __builtin_ia32_loadups512_mask((const float*)p, vf32{}, (u16)even),
+             high = __builtin_ia32_loadups512_mask((const float*)p + L, vf32{}, (u16)(even >> 16));
+  return __builtin_shuffle(low, high, iota() * 2);
+}
+#endif
 // Every `step` elements.
 template <class E, bool Full>
 INLINE typename E::V ld_step(const void* p, i64 step, i32 n) {
   typename E::R r{};
 #if L == 16 && !defined(__clang__)
-  if constexpr (Full && sizeof(typename E::S) == 4) {
+  if constexpr (sizeof(typename E::S) == 4) {
+    const u16 m = Full ? (u16)-1 : (u16)((1u << n) - 1);
+    if (step == 2) return E::up((typename E::R)every_second(p, m));
     if (step * 16 <= 0x7fffffff && step * 16 >= -0x7fffffff)
-      return E::up((typename E::R)__builtin_ia32_gathersiv16sf(vf32{}, p, iota() * (i32)step, (u16)-1, 4));
+      return E::up((typename E::R)gathered(p, iota() * (i32)step, m));
   }
 #endif
   if (Full)
@@ -148,10 +176,30 @@ INLINE void st_step(void* p, i64 step, typename E::V x, i32 n) {
   const typename E::R r = E::down(x);
   for (int l = 0; l < (Full ? L : n); ++l) ((typename E::S*)p)[l * step] = r[l];
 }
+template <class E, bool Full>
+INLINE typename E::V ld_step_mask(const void* p, i64 step, vi32 m, typename E::V other, i32 n) {
+  if (!Full) m &= below(n);
+  typename E::R r{};
+#if L == 16 && !defined(__clang__)
+  if constexpr (sizeof(typename E::S) == 4) {
+    const u16 bits = __builtin_ia32_cvtd2mask512(m);
+    if (step == 2) return pick(m, E::up((typename E::R)every_second(p, bits)), other);
+    if (step * 16 <= 0x7fffffff && step * 16 >= -0x7fffffff)
+      return pick(m, E::up((typename E::R)gathered(p, iota() * (i32)step, bits)), other);
+  }
+#endif
+  for (int l = 0; l < L; ++l)
+    if (m[l]) r[l] = ((const typename E::S*)p)[l * step];
+  return pick(m, E::up(r), other);
+}
 // At offsets in elements.
 template <class E, bool Full, class O>
 INLINE typename E::V ld_at(const void* p, O at, i32 n) {
   typename E::R r{};
+#if L == 16 && !defined(__clang__)
+  if constexpr (sizeof(typename E::S) == 4)
+    return E::up((typename E::R)gathered(p, at, Full ? (u16)-1 : (u16)((1u << n) - 1)));
+#endif
   if (Full)
     for (int l = 0; l < L; ++l) r[l] = ((const typename E::S*)p)[at[l]];
   else
@@ -162,6 +210,10 @@ template <class E, bool Full, class O>
 INLINE typename E::V ld_at_mask(const void* p, O at, vi32 m, typename E::V other, i32 n) {
   if (!Full) m &= below(n);
   typename E::R r{};
+#if L == 16 && !defined(__clang__)
+  if constexpr (sizeof(typename E::S) == 4)
+    return pick(m, E::up((typename E::R)gathered(p, at, __builtin_ia32_cvtd2mask512(m))), other);
+#endif
   for (int l = 0; l < L; ++l)
     if (m[l]) r[l] = ((const typename E::S*)p)[at[l]];
   return pick(m, E::up(r), other);

@@ -18,6 +18,17 @@ INLINE void turn_step(V (&v)[L]) {
     v[r + W] = __builtin_shufflevector(a, b, EACH_LANE(LOWER));
   }
 }
+template <class V>
+INLINE void turn_block(V (&v)[L]) {
+  turn_step<1>(v);
+  turn_step<2>(v);
+#if L > 4
+  turn_step<4>(v);
+#endif
+#if L > 8
+  turn_step<8>(v);
+#endif
+}
 // to[COLUMNS][ROWS] is from[ROWS][COLUMNS], whose rows start every `row` elements. Of it only the first `rows` and
 // `columns` are there, the rest is `other`. The next program turns what lies `ahead` elements on.
 template <class E, int ROWS, int COLUMNS, class T>
@@ -35,14 +46,7 @@ INLINE void turn(const typename E::S* from, i64 row, i64 rows, i64 columns, type
         __builtin_memcpy(&v[r], from + (i + r) * row + j, sizeof v[r]);
         __builtin_prefetch(from + (i + r) * row + j + ahead, 0, 2);
       }
-      turn_step<1>(v);
-      turn_step<2>(v);
-#if L > 4
-      turn_step<4>(v);
-#endif
-#if L > 8
-      turn_step<8>(v);
-#endif
+      turn_block(v);
       _Pragma("GCC unroll 16") for (int r = 0; r < L; ++r) {
         const typename E::V x = E::up(v[r]);
         __builtin_memcpy(to + (j + r) * ROWS + i, &x, sizeof x);
