@@ -345,8 +345,9 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
     for (const Region& region : facts.regions) author(facts, region);
     // Regions with products of our own compete with those that leave them to ATen.
     std::set<NodeId> ours;
+    GraphFacts with = facts;
     if (options.machine.products) {
-      const GraphFacts with = find_regions(folder, program, halves, true);
+      with = find_regions(folder, program, halves, true);
       const auto is_product = [&](NodeId id) { return with.nodes[id].light && !facts.nodes[id].light; };
       for (const Region& region : with.regions)
         if (std::any_of(region.nodes.begin(), region.nodes.end(), is_product)) {
@@ -358,7 +359,7 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
       const Node& node = folder.graph.nodes[i];
       if (!facts.nodes[i].light && node.kind != NodeKind::placeholder && node.kind != NodeKind::output &&
           !ours.contains(static_cast<NodeId>(i)))
-        out.left_out.push_back({static_cast<NodeId>(i), facts.nodes[i].why});
+        out.left_out.push_back({static_cast<NodeId>(i), with.nodes[i].why});
     }
     for (std::size_t i = 0; i < facts.nodes.size(); ++i)
       if (facts.nodes[i].has_shape) out.seen[folder.graph.nodes[i].name] = {facts.nodes[i].sizes, facts.nodes[i].dtype};

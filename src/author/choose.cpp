@@ -18,6 +18,8 @@ namespace {
 constexpr double kWin = 1.02;          // measured: eager has to take this many times as long in the mean,
 constexpr double kLoss = 0.97;         // and at least this on every graph
 constexpr double kExpectedWin = 1.05;  // estimated
+constexpr double kNoise = 0.25;        // a spread above it is measured again,
+constexpr int kAttempts = 3;           // at most so often
 
 std::string key_of(const GraphFolder& graph, const AuthoredPass& pass, int threads, const std::string& place) {
   std::string all = fmt::format("author 2\n{}{}\n{}\n", threads, place, graph_content_hash(graph.graph));
@@ -49,7 +51,10 @@ Decision time_pass(const GraphFolder& graph, const AuthoredPass& pass, Measure& 
   const auto timing = [&]() -> Result<Timing> {
     auto loaded = load_pass_folder(folder, {});
     if (!loaded) return std::move(loaded.error());
-    return measure.time(graph, *loaded);
+    auto best = measure.time(graph, *loaded);
+    for (int i = 1; i < kAttempts && best && best->spread > kNoise; ++i)
+      if (auto again = measure.time(graph, *loaded); again && again->spread < best->spread) best = std::move(again);
+    return best;
   }();
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);

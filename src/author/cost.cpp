@@ -106,7 +106,7 @@ double bytes_of(const NodeFacts& f) { return count_of(f) * static_cast<double>(d
 std::int64_t terms_of(std::string_view op, const std::vector<const NodeFacts*>& factors) {
   if (factors.size() < 2 || !factors[0]->has_shape || !factors[1]->has_shape) return 0;
   const auto &a = factors[0]->sizes, &b = factors[1]->sizes;
-  if (op == "linear" || op == "matmul" || op == "bmm") return a.empty() ? 0 : a.back();
+  if (op == "linear" || op == "matmul" || op == "bmm" || op == "einsum") return a.empty() ? 0 : a.back();
   if (!op.starts_with("conv") || b.size() < 3) return 0;
   std::int64_t out = 1;
   for (std::size_t d = 1; d < b.size(); ++d) out *= b[d];

@@ -331,7 +331,8 @@ const Expr* Kernel::window(const std::string& combine, const std::vector<std::in
 }
 
 const Expr* Kernel::product(const Tensor* self, const Tensor* a, const Tensor* b, const Index& index) {
-  const Materialise stored_first{self->result != nullptr ? self->result : self};
+  // Its operator's result, or, where that is what cannot be computed with it, the sums alone.
+  const Materialise stored_first{self->result != nullptr && self->result != root ? self->result : self};
   if (!guards_.empty() || reduces || in_factor_) throw stored_first;
   Axes found;
   std::set<const Atom*>* sets[] = {&found.batch, &found.rows, &found.columns};

@@ -130,7 +130,7 @@ class Finder {
   // stay with ATen.
   void leave_inexact() {
     constexpr std::string_view kSums[] = {"layer_norm", "group_norm", "rms_norm", "linear", "matmul",
-                                          "bmm",        "conv1d",     "conv2d",   "conv3d"};
+                                          "bmm",        "conv1d",     "conv2d",   "conv3d", "einsum"};
     constexpr std::string_view kHarmless[] = {"mul",     "div",   "to",         "cat",     "stack",  "relu",
                                               "dropout", "clone", "contiguous", "reshape", "type_as"};
     const std::function<bool(NodeId)> magnified = [&](NodeId id) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "author/cost.h"
 #include "author/trace.h"
@@ -20,9 +21,8 @@ constexpr std::int64_t kTapLimit = 100;                // taps of a convolution 
 constexpr std::int64_t kThin = 4;                      // so few rows or columns make a reduction
 constexpr std::int64_t kTile = 16;                     // least size of a tile
 
-Dtype product_dtype(const Call& call) {
+Dtype product_dtype(const Call& call, const Type& a, const Type& b) {
   if (!call.trace.products) throw Unfit{fmt::format("aten::{} is left to ATen", call.step.schema->name)};
-  const Type &a = call.tensor(0).type, &b = call.tensor(1).type;
   if (!a.floating() || a.dtype != b.dtype) throw Unfit{"a product of other types"};
   return compute_dtype(a.dtype);
 }
@@ -102,13 +102,17 @@ const Tensor* product(Call& call, const Tensor* a, const Tensor* b, bool along, 
   return trace.make(std::move(t));
 }
 
-// With the bias along dimension d, as eager stores it.
-Abstract stored(Call& call, const Tensor* value, std::size_t bias_at, std::size_t d, Dtype compute) {
+Abstract stored(const Call& call, const Tensor* value, Type type) {
+  return Abstract::of(call.trace.fresh(finished(call.trace, value, type, std::string(call.step.schema->name))));
+}
+
+// With the bias, the third argument, along dimension d.
+Abstract biased(const Call& call, const Tensor* value, std::size_t d, Dtype compute) {
   Trace& trace = call.trace;
   const Type type = call.tensor(0).type;
   const std::string label(call.step.schema->name);
-  if (bias_at < call.args.size() && !call.is_none(bias_at)) {
-    const Handle& bias = call.tensor(bias_at);
+  if (!call.is_none(2)) {
+    const Handle& bias = call.tensor(2);
     if (bias.shape.size() != 1 || bias.type.dtype != type.dtype) throw Unfit{"a bias of another kind"};
     const Tensor* along =
         mapped(trace, trace.read(bias), value->shape, [d](Indices&, const Index& index) { return Index{index[d]}; });
@@ -117,7 +121,7 @@ Abstract stored(Call& call, const Tensor* value, std::size_t bias_at, std::size_
                           return k.op("{0} + {1}", compute, {k.to(args[0], compute), k.to(args[1], compute)}, label);
                         });
   }
-  return Abstract::of(trace.fresh(finished(trace, value, type, label)));
+  return stored(call, value, type);
 }
 
 Dim total(const std::vector<Dim>& shape, std::size_t from, std::size_t to) {
@@ -127,9 +131,9 @@ Dim total(const std::vector<Dim>& shape, std::size_t from, std::size_t to) {
 }
 
 Abstract linear(Call& call) {
-  const Dtype compute = product_dtype(call);
   Trace& trace = call.trace;
   const Handle &x = call.tensor(0), &w = call.tensor(1);
+  const Dtype compute = product_dtype(call, x.type, w.type);
   const std::size_t rank = x.shape.size();
   if (rank == 0 || w.shape.size() != 2) throw Unfit{"linear of another kind"};
   const Tensor* a = with_shape(trace, trace.read(x), {Dim(1), total(x.shape, 0, rank - 1), x.shape[rank - 1]});
@@ -138,18 +142,17 @@ Abstract linear(Call& call) {
   });
   std::vector<Dim> shape = x.shape;
   shape[rank - 1] = w.shape[0];
-  return stored(call, with_shape(trace, product(call, a, b, true, compute), shape), 2, rank - 1, compute);
+  return biased(call, with_shape(trace, product(call, a, b, true, compute), shape), rank - 1, compute);
 }
 
 // matmul and bmm. A batch that only one factor has is broadcast; a matrix for all is one product with more rows.
 Abstract matmul(Call& call) {
-  const Dtype compute = product_dtype(call);
   Trace& trace = call.trace;
   const Handle &x = call.tensor(0), &y = call.tensor(1);
+  const Dtype compute = product_dtype(call, x.type, y.type);
   const std::size_t rx = x.shape.size(), ry = y.shape.size();
   if (rx < 2 || ry < 2) throw Unfit{"a product with a vector"};
   const bool shared = ry == 2;
-  const std::size_t rank = std::max(rx, ry);
   std::vector<Dim> batch;
   if (!shared) {
     const std::vector<Dim> lead[] = {{x.shape.begin(), x.shape.end() - 2}, {y.shape.begin(), y.shape.end() - 2}};
@@ -175,13 +178,71 @@ Abstract matmul(Call& call) {
     shape.push_back(x.shape[rx - 2]);
   shape.push_back(y.shape[ry - 1]);
   const bool along = y.strides[ry - 2] == 1 || trace.sizes(y).back() == 1;
-  return stored(call, with_shape(trace, product(call, a, b, along, compute), shape), call.args.size(), rank, compute);
+  return stored(call, with_shape(trace, product(call, a, b, along, compute), shape), x.type);
+}
+
+// Two factors. Letters of both and of the result are batches, of one and of the result rows or columns, of both alone
+// terms.
+Abstract einsum(Call& call) {
+  Trace& trace = call.trace;
+  const auto factors = call.tensors(1);
+  std::string equation = call.text(0);
+  std::erase(equation, ' ');
+  const std::size_t comma = equation.find(','), arrow = equation.find("->");
+  if (factors.size() != 2 || arrow == std::string::npos || comma > arrow || equation.find('.') != std::string::npos)
+    throw Unfit{"an einsum of another kind"};
+  const Dtype compute = product_dtype(call, factors[0].type, factors[1].type);
+  const std::string names[] = {equation.substr(0, comma), equation.substr(comma + 1, arrow - comma - 1)},
+                    result = equation.substr(arrow + 2);
+  std::map<char, Dim> sizes;
+  std::string batch, own[2], terms;
+  for (const std::size_t i : {0, 1}) {
+    if (names[i].size() != factors[i].shape.size()) throw Unfit{"an einsum of another rank"};
+    for (std::size_t d = 0; d < names[i].size(); ++d) {
+      const char c = names[i][d];
+      if (names[i].find(c) != d) throw Unfit{"a diagonal"};
+      const auto [it, is_new] = sizes.emplace(c, factors[i].shape[d]);
+      if (!is_new && !trace.ix.same(it->second, factors[i].shape[d]) &&
+          !trace.ix.unify(it->second, factors[i].shape[d]))
+        throw Unfit{"an einsum that broadcasts"};
+      const bool both = names[1 - i].find(c) != std::string::npos, kept = result.find(c) != std::string::npos;
+      if (!both && !kept) throw Unfit{"a sum over one factor"};
+      if (!both) own[i] += c;
+      if (both && i == 0) (kept ? batch : terms) += c;
+    }
+  }
+  if (result.size() != batch.size() + own[0].size() + own[1].size()) throw Unfit{"an einsum of another kind"};
+  const auto dims = [&](const std::string& letters) {
+    std::vector<Dim> out;
+    for (const char c : letters) out.push_back(sizes.at(c));
+    return out;
+  };
+  // The tensor of dimensions `from` with the dimensions `to`.
+  const auto arranged = [&](const Tensor* source, const std::string& from, const std::string& to) {
+    return mapped(trace, source, dims(to), [from, to](Indices&, const Index& index) {
+      Index out;
+      for (const char c : from) out.push_back(index[to.find(c)]);
+      return out;
+    });
+  };
+  const auto product_of = [&](const std::string& letters) {
+    const auto all = dims(letters);
+    return total(all, 0, all.size());
+  };
+  const Tensor* a = with_shape(trace, arranged(trace.read(factors[0]), names[0], batch + own[0] + terms),
+                               {product_of(batch), product_of(own[0]), product_of(terms)});
+  const Tensor* b = with_shape(trace, arranged(trace.read(factors[1]), names[1], batch + terms + own[1]),
+                               {product_of(batch), product_of(terms), product_of(own[1])});
+  const bool along = !terms.empty() && factors[1].strides[names[1].find(terms.back())] == 1;
+  const std::string order = batch + own[0] + own[1];
+  const Tensor* value = with_shape(trace, product(call, a, b, along, compute), dims(order));
+  return stored(call, arranged(value, order, result), factors[0].type);
 }
 
 Abstract convolution(Call& call) {
-  const Dtype compute = product_dtype(call);
   Trace& trace = call.trace;
   const Handle &x = call.tensor(0), &w = call.tensor(1);
+  const Dtype compute = product_dtype(call, x.type, w.type);
   const std::size_t n = w.shape.size() - 2;
   if (w.shape.size() < 3 || x.shape.size() != n + 2 || call.at(4).kind != Abstract::Kind::literal ||
       call.at(4).literal.kind == ValueKind::string)
@@ -192,70 +253,69 @@ Abstract convolution(Call& call) {
                       spread(call.integers(3), n),
                       spread(call.integers(4), n),
                       spread(call.integers(5), n)};
-  const std::int64_t groups = call.integer(6), depth = weight[1];
-  const auto out = window_sizes({in.begin() + 2, in.end()}, window, false);
-  std::int64_t taps = 1, positions = 1;
-  bool whole = true, single = true;  // one window over everything; windows of one element
-  for (std::size_t i = 0; i < n; ++i) {
-    taps *= window.kernel[i];
-    positions *= out[i];
-    whole &= window.kernel[i] == in[2 + i] && window.pad[i] == 0 && window.dilation[i] == 1;
-    single &= window.kernel[i] == 1 && window.stride[i] == 1 && window.pad[i] == 0;
-  }
-  const Tensor *image = trace.read(x), *weights = trace.read(w);
-  std::vector<Dim> shape{x.shape[0], w.shape[0]};
-  for (std::size_t i = 0; i < n; ++i) shape.push_back(window_dim(trace, x.shape[2 + i], window, i, out[i]));
+  const std::int64_t groups = call.integer(6);
+  const std::int64_t per_group = weight[0] / groups;
+  const bool whole = std::equal(window.kernel.begin(), window.kernel.end(), in.begin() + 2) &&
+                     std::all_of(window.pad.begin(), window.pad.end(), [](std::int64_t p) { return p == 0; });
+  const Tensor* weights = trace.read(w);
+  const Dim terms = total(w.shape, 1, n + 2);
   if (groups == 1 && whole) {  // a linear layer
-    const Tensor* a = with_shape(trace, image, {Dim(1), x.shape[0], total(x.shape, 1, n + 2)});
-    const Tensor* flat = with_shape(trace, weights, {w.shape[0], total(w.shape, 1, n + 2)});
-    const Tensor* b = mapped(trace, flat, {Dim(1), flat->shape[1], flat->shape[0]}, [](Indices&, const Index& index) {
+    const Tensor* a = with_shape(trace, trace.read(x), {Dim(1), x.shape[0], terms});
+    const Tensor* flat = with_shape(trace, weights, {w.shape[0], terms});
+    const Tensor* b = mapped(trace, flat, {Dim(1), terms, w.shape[0]}, [](Indices&, const Index& index) {
       return Index{index[2], index[1]};
     });
-    return stored(call, with_shape(trace, product(call, a, b, true, compute), shape), 2, 1, compute);
+    std::vector<Dim> shape(n + 2, Dim(1));
+    shape[0] = x.shape[0];
+    shape[1] = w.shape[0];
+    return biased(call, with_shape(trace, product(call, a, b, true, compute), shape), 1, compute);
   }
-  if (groups == 1 && single && depth >= kTile) {
-    const Tensor* a = mapped(trace, with_shape(trace, weights, {w.shape[0], w.shape[1]}),
-                             {x.shape[0], w.shape[0], w.shape[1]}, [](Indices&, const Index& index) {
-                               return Index{index[1], index[2]};
-                             });
-    const Tensor* b = with_shape(trace, image, {x.shape[0], x.shape[1], total(x.shape, 2, n + 2)});
-    return stored(call, with_shape(trace, product(call, a, b, false, compute), shape), 2, 1, compute);
+  for (std::size_t d = 2; d < w.shape.size(); ++d) trace.ix.unify(w.shape[d], Dim(weight[d]));
+  if (groups == 1) {
+    trace.ix.unify(x.shape[1], w.shape[1]);
+  } else {
+    trace.ix.unify(x.shape[1], Dim(in[1]));
+    for (const std::size_t d : {0, 1}) trace.ix.unify(w.shape[d], Dim(weight[d]));
   }
-  if (depth * taps > kTapLimit) throw Unfit{"a convolution with many terms is left to ATen"};
-  require_own(call, ProductForm::window, in[0] * weight[0] * positions, depth * taps);
-  for (std::size_t d = 1; d < w.shape.size(); ++d) trace.ix.unify(w.shape[d], Dim(weight[d]));
-  const std::int64_t per_group = weight[0] / groups;
-  if (groups > 1) trace.ix.unify(w.shape[0], Dim(weight[0]));
+  const Tensor* windows = patches(trace, x, window);
+  std::vector<Dim> shape{x.shape[0], w.shape[0]};
+  shape.insert(shape.end(), windows->shape.end() - static_cast<std::ptrdiff_t>(n), windows->shape.end());
+  std::int64_t positions = 1;
+  for (std::size_t i = 2; i < shape.size(); ++i) positions *= trace.ix.value(trace.ix.resolve(shape[i]));
+  const std::int64_t count = trace.ix.value(trace.ix.resolve(terms));
+  if (count > (per_group < kTile ? kTapLimit : kTile)) {  // each group of each image is a product
+    const Dim batch = x.shape[0] * Dim(groups), rows = groups == 1 ? w.shape[0] : Dim(per_group);
+    const Tensor* flat = with_shape(trace, weights, {w.shape[0], terms});
+    const Tensor* a = mapped(trace, flat, {batch, rows, terms}, [=](Indices& ix, const Index& index) {
+      const Lin group = groups == 1 ? Lin(0) : ix.remainder(index[0], Dim(groups));
+      return Index{group * Dim(per_group) + index[1], index[2]};
+    });
+    const Tensor* b = with_shape(trace, windows, {batch, terms, total(shape, 2, n + 2)});
+    return biased(call, with_shape(trace, product(call, a, b, false, compute), shape), 1, compute);
+  }
+  require_own(call, ProductForm::window, in[0] * weight[0] * positions, count);
+  trace.ix.unify(w.shape[1], Dim(weight[1]));
   Tensor t;
   t.shape = shape;
   t.type = {compute, -1};
-  t.uses = {image, weights};
+  t.uses = {windows, weights};
   t.label = "conv";
-  t.cost = static_cast<double>(depth * taps);
-  std::vector<std::int64_t> sizes{depth};
-  sizes.insert(sizes.end(), window.kernel.begin(), window.kernel.end());
-  t.element = [=, own = x.shape](Kernel& k, const Index& index) {
+  t.cost = static_cast<double>(count);
+  t.element = [=, sizes = std::vector<std::int64_t>(weight.begin() + 1, weight.end())](Kernel& k, const Index& index) {
     return k.window_of_products(sizes, [&](const std::vector<Lin>& tap) -> Kernel::Factors {
       const Lin group = groups == 1 ? Lin(0) : k.ix.quotient(index[1], Dim(per_group));
-      Index at{index[0], group * Dim(depth) + tap[0]}, of_weight{index[1], tap[0]};
-      std::vector<const Expr*> inside;
-      for (std::size_t i = 0; i < n; ++i) {
-        at.push_back(index[2 + i] * Dim(window.stride[i]) + tap[1 + i] * Dim(window.dilation[i]) - Lin(window.pad[i]));
-        of_weight.push_back(tap[1 + i]);
-        if (window.pad[i] != 0) inside.push_back(k.inside(at.back(), own[2 + i]));
-        if (k.ix.resolve(own[2 + i]).is(1)) at.back() = Lin(0);
-      }
-      return {
-          k.select(
-              k.all_of(inside), [&] { return k.element(image, at); }, [&] { return k.literal(0.0, compute); }, compute),
-          k.to(k.element(weights, of_weight), compute)};
+      Index at{index[0], group * Dim(weight[1]) + tap[0]}, of_weight{index[1]};
+      at.insert(at.end(), tap.begin() + 1, tap.end());
+      at.insert(at.end(), index.begin() + 2, index.end());
+      of_weight.insert(of_weight.end(), tap.begin(), tap.end());
+      return {k.to(k.element(windows, at), compute), k.to(k.element(weights, of_weight), compute)};
     });
   };
-  return stored(call, trace.make(std::move(t)), 2, 1, compute);
+  return biased(call, trace.make(std::move(t)), 1, compute);
 }
 
 constexpr RuleRow kRules[] = {
-    {"linear", linear},      {"matmul", matmul},      {"bmm", matmul},
+    {"linear", linear},      {"matmul", matmul},      {"bmm", matmul},         {"einsum", einsum},
     {"conv1d", convolution}, {"conv2d", convolution}, {"conv3d", convolution},
 };
 

@@ -126,35 +126,11 @@ Abstract im2col(Call& call) {
   const Handle& h = call.tensor(0);
   Trace& trace = call.trace;
   if (h.shape.size() != 4) throw Unfit{"im2col of another rank"};
-  Window w{spread(call.integers(1), 2), spread(call.integers(4), 2), spread(call.integers(3), 2),
-           spread(call.integers(2), 2)};
-  const auto sizes = trace.sizes(h);
-  const auto out = window_sizes({sizes[2], sizes[3]}, w, false);
-  const Tensor* source = trace.read(h);
-  std::vector<Dim> windows;
-  for (std::size_t i = 0; i < 2; ++i) windows.push_back(window_dim(trace, h.shape[2 + i], w, i, out[i]));
-  Tensor t;
-  t.shape = {h.shape[0], h.shape[1], Dim(w.kernel[0]), Dim(w.kernel[1]), windows[0], windows[1]};
-  t.type = h.type;
-  t.uses = {source};
-  t.label = "im2col";
-  const bool padded = w.pad[0] != 0 || w.pad[1] != 0;
-  t.element = [=, shape = h.shape](Kernel& k, const Index& index) {
-    Index at{index[0], index[1], Lin(0), Lin(0)};
-    std::vector<const Expr*> inside;
-    for (std::size_t i = 0; i < 2; ++i) {
-      at[2 + i] = index[4 + i] * Dim(w.stride[i]) + index[2 + i] * Dim(w.dilation[i]) - Lin(w.pad[i]);
-      if (padded) inside.push_back(k.inside(at[2 + i], shape[2 + i]));
-      if (k.ix.resolve(shape[2 + i]).is(1)) at[2 + i] = Lin(0);
-    }
-    const Dtype c = source->type.floating() ? compute_dtype(source->type.dtype) : source->type.dtype;
-    return k.select(
-        k.all_of(inside), [&] { return k.element(source, at); }, [&] { return k.literal(std::int64_t{0}, c); }, c);
-  };
-  const Tensor* six = trace.make(std::move(t));
-  const Tensor* value =
-      with_shape(trace, six, {h.shape[0], h.shape[1] * Dim(w.kernel[0] * w.kernel[1]), windows[0] * windows[1]});
-  return stored(trace, value, h.type, "im2col");
+  const Window w{spread(call.integers(1), 2), spread(call.integers(4), 2), spread(call.integers(3), 2),
+                 spread(call.integers(2), 2)};
+  const Tensor* six = patches(trace, h, w);
+  const std::vector<Dim>& s = six->shape;
+  return stored(trace, with_shape(trace, six, {s[0], s[1] * s[2] * s[3], s[4] * s[5]}), h.type, "im2col");
 }
 
 // The sizes that an interpolation asks for: given, or scaled.
@@ -395,6 +371,33 @@ Dim window_dim(Trace& trace, const Dim& in, const Window& w, std::size_t i, std:
   if (w.stride[i] == 1) return in + Dim(2 * w.pad[i] - reach + 1);
   return trace.ix.derived(
       "out", fmt::format("({} - {}) // {} + 1", trace.ix.text(in + Dim(2 * w.pad[i]), true), reach, w.stride[i]), out);
+}
+
+const Tensor* patches(Trace& trace, const Handle& h, const Window& w) {
+  const std::size_t n = w.kernel.size();
+  const auto sizes = trace.sizes(h);
+  const auto out = window_sizes({sizes.begin() + 2, sizes.end()}, w, false);
+  const Tensor* source = trace.read(h);
+  Tensor t;
+  t.shape = {h.shape[0], h.shape[1]};
+  t.shape.insert(t.shape.end(), w.kernel.begin(), w.kernel.end());
+  for (std::size_t i = 0; i < n; ++i) t.shape.push_back(window_dim(trace, h.shape[2 + i], w, i, out[i]));
+  t.type = h.type;
+  t.uses = {source};
+  t.label = source->label;
+  t.element = [=, shape = h.shape](Kernel& k, const Index& index) {
+    Index at{index[0], index[1]};
+    std::vector<const Expr*> inside;
+    for (std::size_t i = 0; i < n; ++i) {
+      at.push_back(index[2 + n + i] * Dim(w.stride[i]) + index[2 + i] * Dim(w.dilation[i]) - Lin(w.pad[i]));
+      if (w.pad[i] != 0) inside.push_back(k.inside(at.back(), shape[2 + i]));
+      if (k.ix.resolve(shape[2 + i]).is(1)) at.back() = Lin(0);
+    }
+    const Dtype c = source->type.floating() ? compute_dtype(source->type.dtype) : source->type.dtype;
+    return k.select(
+        k.all_of(inside), [&] { return k.element(source, at); }, [&] { return k.literal(std::int64_t{0}, c); }, c);
+  };
+  return trace.make(std::move(t));
 }
 
 std::span<const RuleRow> rules_window() { return kRules; }

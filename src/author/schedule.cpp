@@ -111,6 +111,7 @@ class Scheduler {
     };
     Kernel probe(ix);
     probe.probing = true;
+    probe.root = kernel.root = root;
     prepare(probe);
     Index index(rank, Lin(0));
     for (std::size_t d = 0; d < rank; ++d)

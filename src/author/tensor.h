@@ -90,6 +90,7 @@ class Kernel {
   explicit Kernel(Indices& indices) : ix(indices) {}
 
   Indices& ix;
+  const Tensor* root = nullptr;  // what it computes
   std::vector<const Atom*> rows;
   std::vector<std::vector<const Atom*>> columns;  // groups; reductions and the output's own columns share them
   // A kernel of products: which of its coordinates their rows, their columns, and both factors move with.
@@ -132,7 +133,7 @@ class Kernel {
   // `self` is the tensor whose element it is; where it cannot be computed here, its operator's result is stored.
   const Expr* reduce(const std::string& combine, const Tensor* self, const Tensor* source, const std::vector<int>& dims,
                      const Index& kept);
-  const Tensor* current() const { return evaluating_.back(); }
+  const Tensor* current() const { return evaluating_.empty() ? root : evaluating_.back(); }
   // Sum or maximum over taps; `body` gets their coordinates.
   const Expr* window(const std::string& combine, const std::vector<std::int64_t>& sizes,
                      const std::function<const Expr*(const std::vector<Lin>&)>& body);

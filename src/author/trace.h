@@ -141,6 +141,8 @@ std::vector<std::int64_t> spread(std::vector<std::int64_t> v, std::size_t n);
 std::vector<std::int64_t> window_sizes(const std::vector<std::int64_t>& in, const Window& w, bool ceil);
 // One of these sizes as a symbol.
 Dim window_dim(Trace& trace, const Dim& in, const Window& w, std::size_t i, std::int64_t out);
+// Every window's elements: [n, channel, place in the window ..., window ...], 0 outside the input.
+const Tensor* patches(Trace& trace, const Handle& h, const Window& w);
 Index reshape_index(Indices& ix, const std::vector<Dim>& from, const std::vector<Dim>& to, const Index& to_index);
 Handle permute(Trace& trace, const Handle& h, const std::vector<int>& order, std::string text);
 Handle copy_of(Trace& trace, const Handle& h, std::string label);
