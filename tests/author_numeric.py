@@ -58,6 +58,7 @@ def cases(rng):
     for dim in (0, 1, 2, -1):
         yield Case(f"softmax_{dim}", [("x", x)], [f"s = torch.nn.functional.softmax(x, dim={dim})", "t = s * 2.0", "return (t,)"], FLOATS)
         yield Case(f"reduce_{dim}", [("x", x)], ["r = torch.relu(x)", f"s = r.sum(dim={dim})", f"m = r.mean(dim={dim}, keepdim=True)", "return (s, m)"], FLOATS)
+        yield Case(f"max_{dim}", [("x", x)], ["r = x * 2", f"p = r.max({dim}, keepdim=True)", "m = p[0]", "s = x - m", f"q = r.min({dim})", "n = q[0]", "return (s, n)"], FLOATS + INTEGERS)
     yield Case("reduce_two", [("x", [2, 3, b, d])], ["r = torch.nn.functional.silu(x)", "m = r.mean((2, 3), keepdim=True)", "s = torch.sigmoid(m)", "y = x * s", "return (y, r)"], ["float32", "float64"])
     yield Case("norm", [("x", [a, d]), ("w", [d]), ("b", [d])], [f"y = torch.nn.functional.layer_norm(x, ({d},), w, b, 1e-05)", "return (y,)"], FLOATS)
     yield Case("norm_sum", [("x", [a, d]), ("r", [a, d])], [f"s = x + r", f"y = torch.nn.functional.layer_norm(s, ({d},))", "z = y + r", "return (s, z)"], ["float32", "float64"])

@@ -66,26 +66,28 @@ constexpr OperatorCost kEager[] = {
 };
 constexpr OperatorCost kOther = {"", 1.4, 0.1};
 
-// A product in eager: a call, and nanoseconds for each product of two numbers. Convolutions with few terms are the
-// depthwise and grouped ones, at which ATen is poor.
+// A product in eager: a call, and nanoseconds for each product of two numbers. ATen is poor at convolutions of few
+// terms (depthwise, grouped) and good at dense ones.
+enum class EagerProduct : std::uint8_t { few_terms, grouped, pointwise, dense, matrix };
 struct ProductCost {
-  std::string_view op;
-  std::int64_t terms;  // up to so many
   double call, product;
 };
-constexpr ProductCost kEagerProducts[] = {
-    {"conv", 128, 30.0, 0.3},
-    {"conv", INT64_MAX, 15.0, 0.03},
-    {"", INT64_MAX, 3.0, 0.02},
-};
-// And in a kernel, by form.
-constexpr double kProductNs[] = {0.1, 0.1, 0.02, 0.1};
+constexpr ProductCost kEagerProducts[] = {{30.0, 0.3}, {15.0, 0.04}, {15.0, 0.03}, {15.0, 0.018}, {3.0, 0.02}};
+constexpr std::int64_t kFewTerms = 128;
+// And in a kernel, by ProductForm.
+constexpr double kProductNs[] = {0.1, 0.1, 0.02, 0.035};
 constexpr double kHopeless = 1.5;  // so much slower than eager it is not even tried
 
-const ProductCost& product_cost(std::string_view op, std::int64_t terms) {
-  const ProductCost* row = kEagerProducts;
-  while (!op.starts_with(row->op) || terms > row->terms) ++row;
-  return *row;
+const ProductCost& product_cost(std::string_view op, const std::vector<std::int64_t>& x,
+                                const std::vector<std::int64_t>& w, std::int64_t terms) {
+  EagerProduct kind = EagerProduct::matrix;
+  if (op.starts_with("conv"))
+    kind = terms == w[1]                          ? EagerProduct::pointwise
+           : terms <= kFewTerms                   ? EagerProduct::few_terms
+           : x.size() == w.size() && x[1] != w[1] ? EagerProduct::grouped
+                                                  : EagerProduct::dense;
+  if (kind == EagerProduct::pointwise && x[1] != w[1]) kind = EagerProduct::few_terms;
+  return kEagerProducts[static_cast<std::size_t>(kind)];
 }
 
 const OperatorCost& operator_cost(std::string_view name) {
@@ -136,7 +138,8 @@ double expression_ns(const Expr* e) {
     }
     case Expr::Kind::reduce: return strided(e) ? 1.5 : 0.4;
     case Expr::Kind::op: break;
-    case Expr::Kind::window: return e->args.size() == 2 ? kProductNs[static_cast<std::size_t>(ProductForm::window)] : 0;
+    case Expr::Kind::window:
+      return e->args.size() == 2 ? kProductNs[static_cast<std::size_t>(ProductForm::unrolled)] : 0;
     case Expr::Kind::product: return kProductNs[static_cast<std::size_t>(ProductForm::tiles)];
     default: return 0;
   }
@@ -181,7 +184,11 @@ double kernel_ns(const Kernel& kernel, const Indices& ix) {
 
 void require_own(const Call& call, ProductForm form, std::int64_t sums, std::int64_t terms) {
   const double products = static_cast<double>(sums) * static_cast<double>(terms);
-  const ProductCost& cost = product_cost(call.step.schema->name, terms);
+  const std::string_view op = call.step.schema->name;
+  const bool conv = op.starts_with("conv");
+  const Trace& trace = call.trace;
+  const ProductCost& cost = product_cost(op, conv ? trace.sizes(call.tensor(0)) : std::vector<std::int64_t>{},
+                                         conv ? trace.sizes(call.tensor(1)) : std::vector<std::int64_t>{}, terms);
   const double own = kWrapperCall + products * kProductNs[static_cast<std::size_t>(form)] * 1e-3;
   if (own > kHopeless * (cost.call + products * cost.product * 1e-3))
     throw Unfit{fmt::format("aten::{} is left to ATen, which is faster", call.step.schema->name)};
@@ -221,7 +228,7 @@ void estimate(const Graph& graph, const Program& program, const GraphFacts& fact
     }
     eager_bytes += bytes_of(f) + read;
     if (const std::int64_t terms = terms_of(op, factors); terms > 0) {
-      const ProductCost& cost = product_cost(op, terms);
+      const ProductCost& cost = product_cost(op, factors[0]->sizes, factors[1]->sizes, terms);
       pass.eager_cost += cost.call + cost.product * count_of(f) * static_cast<double>(terms) * 1e-3 +
                          (bytes_of(f) + bytes_of(*factors[0])) / kBytesPerMicrosecond;
       continue;

@@ -8,8 +8,8 @@ namespace passnet::author {
 
 constexpr double kRequiredGain = 1.05;  // a pass is kept if eager is expected to take this many times as long
 
-// How a kernel computes a product: see rules_product.cpp. `window`: a convolution with its taps unrolled.
-enum class ProductForm : std::uint8_t { unrolled, reduced, tiles, window };
+// How a kernel computes a product: see rules_product.cpp. `patches`: tiles whose columns are a convolution's windows.
+enum class ProductForm : std::uint8_t { unrolled, reduced, tiles, patches };
 // Throws Unfit where a kernel of ours is expected to be much slower than ATen. `sums`: of so many terms each.
 void require_own(const Call& call, ProductForm form, std::int64_t sums, std::int64_t terms);
 

@@ -358,7 +358,8 @@ class Printer {
   static std::string neutral(const std::string& combine, Dtype type) {
     if (combine == "sum") return dtype_row(type).floating ? "0.0" : "0";
     if (dtype_row(type).floating) return combine == "max" ? "-float(\"inf\")" : "float(\"inf\")";
-    return combine == "max" ? "-2147483647" : "2147483647";
+    const std::string largest = dtype_row(type).size == 8 ? "9223372036854775807" : "2147483647";
+    return combine == "max" ? "-" + largest : largest;
   }
 
   std::string reduce_text(const Expr* e) {

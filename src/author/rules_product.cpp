@@ -52,7 +52,8 @@ const Tensor* mapped(Trace& trace, const Tensor* source, std::vector<Dim> shape,
 }
 
 // a: [batch, m, k], b: [batch, k, n]. `along`: b's memory runs along k, as a's does.
-const Tensor* product(Call& call, const Tensor* a, const Tensor* b, bool along, Dtype compute) {
+const Tensor* product(Call& call, const Tensor* a, const Tensor* b, bool along, Dtype compute,
+                      ProductForm tiles = ProductForm::tiles) {
   Trace& trace = call.trace;
   const auto size = [&](const Tensor* t, std::size_t d) { return trace.ix.value(trace.ix.resolve(t->shape[d])); };
   const std::int64_t batch = size(a, 0), m = size(a, 1), n = size(b, 2), terms = size(a, 2);
@@ -96,7 +97,7 @@ const Tensor* product(Call& call, const Tensor* a, const Tensor* b, bool along, 
     });
   }
   if (terms < kTile || compute != Dtype::float32) throw Unfit{"a product of another kind"};
-  require_own(call, ProductForm::tiles, batch * m * n, terms);
+  require_own(call, tiles, batch * m * n, terms);
   t.once = true;
   t.element = [=](Kernel& k, const Index& index) { return k.product(k.current(), a, b, index); };
   return trace.make(std::move(t));
@@ -291,9 +292,10 @@ Abstract convolution(Call& call) {
       return Index{group * Dim(per_group) + index[1], index[2]};
     });
     const Tensor* b = with_shape(trace, windows, {batch, terms, total(shape, 2, n + 2)});
-    return biased(call, with_shape(trace, product(call, a, b, false, compute), shape), 1, compute);
+    const ProductForm form = count == weight[1] ? ProductForm::tiles : ProductForm::patches;
+    return biased(call, with_shape(trace, product(call, a, b, false, compute, form), shape), 1, compute);
   }
-  require_own(call, ProductForm::window, in[0] * weight[0] * positions, count);
+  require_own(call, ProductForm::unrolled, in[0] * weight[0] * positions, count);
   trace.ix.unify(w.shape[1], Dim(weight[1]));
   Tensor t;
   t.shape = shape;

@@ -116,6 +116,19 @@ Abstract extreme(Call& call) {  // amax, amin
   return stored(call.trace, shaped(call.trace, value, dims, call.boolean(2)), h.type, name);
 }
 
+// max and min along a dimension: their values. Who uses the indices too leaves it to ATen.
+Abstract extreme_of_dim(Call& call) {
+  const Handle& h = call.tensor(0);
+  if (!h.type.floating() && dtype_row(h.type.dtype).size < 4) throw Unfit{"an extreme of small integers"};
+  const std::vector<int> dims{static_cast<int>(call.dim(1, h.shape.size()))};
+  const std::string name(call.step.schema->name);
+  const Tensor* value = reduced(call.trace, call.trace.read(h), dims, name);
+  Abstract out;
+  out.kind = Abstract::Kind::list;
+  out.items = {stored(call.trace, shaped(call.trace, value, dims, call.boolean(2)), h.type, name), Abstract{}};
+  return out;
+}
+
 Abstract all_any(Call& call) {
   const Handle& h = call.tensor(0);
   if (call.step.schema->overload != "dim" || h.type.dtype != Dtype::boolean) throw Unfit{"a reduction to a number"};
@@ -284,6 +297,8 @@ constexpr RuleRow kRules[] = {
     {"mean.dim", sum},
     {"amax", extreme},
     {"amin", extreme},
+    {"max.dim", extreme_of_dim},
+    {"min.dim", extreme_of_dim},
     {"all.dim", all_any},
     {"any.dim", all_any},
     {"linalg_vector_norm", vector_norm},
