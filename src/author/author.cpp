@@ -329,7 +329,7 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
   return guarded([&] {
     const Program program = lower_graph(folder.graph).take();
     const bool halves = options.halves || has_halves(folder);
-    const GraphFacts facts = find_regions(folder, program, halves, false);
+    const GraphFacts facts = find_regions(folder, program, halves, false, options.shapes);
     Authored out;
     const auto author = [&](const GraphFacts& with, const Region& region) {
       try {
@@ -347,7 +347,7 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
     std::set<NodeId> ours;
     GraphFacts with = facts;
     if (options.machine.products) {
-      with = find_regions(folder, program, halves, true);
+      with = find_regions(folder, program, halves, true, options.shapes);
       const auto is_product = [&](NodeId id) { return with.nodes[id].light && !facts.nodes[id].light; };
       for (const Region& region : with.regions)
         if (std::any_of(region.nodes.begin(), region.nodes.end(), is_product)) {

@@ -1,4 +1,4 @@
-// The built-in author: graphs in, a pass folder out. No language model, no torch.
+// The built-in author: graphs in, a pass folder out. No language model; torch only where shapes are asked for.
 //
 //   graph ─ find_regions ─▶ regions ─ trace ─▶ tensors as functions of an index ─ schedule ─▶ kernels ─ print ─▶ pass
 //   file
@@ -53,6 +53,7 @@ struct AuthorOptions {
   Machine machine;
   bool keep_all = false;  // also regions that are not expected to gain
   bool halves = false;    // the task has graphs in half precision; a graph's own inputs are asked in any case
+  ShapeSource shapes;     // may be none: what follows operators without a row is left to ATen
 };
 
 Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& options);

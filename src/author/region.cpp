@@ -13,12 +13,13 @@ namespace {
 
 class Finder {
  public:
-  Finder(const GraphFolder& folder, const Program& program, bool halves, bool products)
+  Finder(const GraphFolder& folder, const Program& program, bool halves, bool products, const ShapeSource& shapes)
       : folder_(folder),
         graph_(folder.graph),
         program_(program),
         users_(folder.graph),
         trace_(indices_),
+        shapes_(shapes),
         halves_(halves) {
     facts_.products = trace_.products = products;
   }
@@ -68,6 +69,7 @@ class Finder {
       std::size_t steps = 0;
       for (; step < program_.steps.size() && program_.steps[step].node == id; ++step, ++steps)
         run_step(program_.steps[step], f);
+      if (!f.light) look_up(id);
       describe(id);
       const Abstract value = trace_.read_value(program_.values[static_cast<std::size_t>(id)], registers_);
       const bool tensors = value.is_tensor() ||
@@ -117,6 +119,42 @@ class Finder {
             Abstract::of(trace_.input("x", shapes[i].first, shapes[i].second, false));
     } catch (const Unfit&) {
     }
+  }
+
+  // Results that no row describes, from shape propagation. A view of something is not taken: it would need the memory
+  // it is of.
+  void look_up(NodeId id) {
+    const Value& value = program_.values[static_cast<std::size_t>(id)];
+    bool wanted = false;
+    for (const Value* v : parts(value)) wanted |= unknown(*v);
+    if (!wanted || !shapes_) return;
+    for (const Step& step : program_.steps)
+      if (step.node == id && (step.kind != StepKind::aten || step.schema->view || step.schema->writes)) return;
+    if (!known_) {
+      auto found = shapes_(folder_);
+      known_ = found ? std::move(*found) : std::vector<RunValue>(graph_.nodes.size());
+    }
+    const RunValue& found = (*known_)[static_cast<std::size_t>(id)];
+    const std::vector<const Value*> registers = parts(value);
+    const bool many = found.kind == RunValue::Kind::list;
+    if (many && found.items.size() != registers.size()) return;
+    for (std::size_t i = 0; i < registers.size(); ++i) {
+      const RunValue& item = many ? found.items[i] : found;
+      if (!unknown(*registers[i]) || item.kind != RunValue::Kind::tensor) continue;
+      const TensorDesc desc = passnet::describe(item.tensor);
+      if (desc.strides != contiguous_strides(desc.sizes)) continue;
+      registers_[static_cast<std::size_t>(registers[i]->node)] =
+          Abstract::of(trace_.input("x", desc.sizes, desc.dtype, false));
+    }
+  }
+  static std::vector<const Value*> parts(const Value& value) {
+    if (!value.is_sequence()) return {&value};
+    std::vector<const Value*> out;
+    for (const Value& item : value.items) out.push_back(&item);
+    return out;
+  }
+  bool unknown(const Value& v) const {
+    return v.is_node() && registers_[static_cast<std::size_t>(v.node)].kind == Abstract::Kind::unknown;
   }
 
   std::string_view operator_of(NodeId id) const {
@@ -245,13 +283,16 @@ class Finder {
   Trace trace_;
   std::vector<Abstract> registers_;
   GraphFacts facts_;
+  const ShapeSource& shapes_;
+  std::optional<std::vector<RunValue>> known_;
   bool halves_;
 };
 
 }  // namespace
 
-GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves, bool products) {
-  return Finder(folder, program, halves, products).run();
+GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves, bool products,
+                        const ShapeSource& shapes) {
+  return Finder(folder, program, halves, products, shapes).run();
 }
 
 bool has_halves(const GraphFolder& folder) {

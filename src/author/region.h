@@ -5,7 +5,10 @@
 // heavy node between them: nodes of one level, where a level ends at a heavy node.
 #pragma once
 
+#include <functional>
+
 #include "author/trace.h"
+#include "exec/engine.h"
 #include "fx/folder.h"
 
 namespace passnet::author {
@@ -33,9 +36,14 @@ struct GraphFacts {
   bool products = false;  // whether products and convolutions may be light
 };
 
+// Every node's value without data (exec/walk.h); none where it is not known. Asked once a graph, and only where an
+// operator is left to ATen whose results no row describes.
+using ShapeSource = std::function<Result<std::vector<RunValue>>(const GraphFolder& folder)>;
+
 // `halves`: the pass may meet half precision, so what cannot be reproduced to the last bit is not fused with what would
 // magnify it (see leave_inexact).
-GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves, bool products);
+GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves, bool products,
+                        const ShapeSource& shapes);
 
 // Whether some input is in half precision.
 bool has_halves(const GraphFolder& folder);

@@ -7,7 +7,7 @@
 #include "bench/device.h"
 #include "cli/command.h"
 #include "cli/graph_list.h"
-#include "exec/engine.h"
+#include "exec/walk.h"
 #include "fx/folder.h"
 
 namespace passnet::cli {
@@ -47,6 +47,9 @@ int run(const Options& o) {
   author::AuthorOptions options;
   options.machine = author::machine_of(device_from_name(o.device).take());
   options.keep_all = o.all;
+  options.shapes = [](const GraphFolder& folder) {
+    return guarded([&] { return propagate_known(folder, *engine_load().take()).take(); });
+  };
   std::vector<GraphFolder> graphs;
   for (const std::string& graph : o.selection.resolve()) graphs.push_back(read_graph_folder(graph).take());
   const DeviceType device = device_from_name(o.device).take();

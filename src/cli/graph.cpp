@@ -13,7 +13,7 @@
 #include "cli/graph_list.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
-#include "exec/engine.h"
+#include "exec/walk.h"
 #include "fx/printer.h"
 #include "ops/lower.h"
 
@@ -62,10 +62,46 @@ int for_each_graph(const Options& options, std::string what, const Work& work) {
   return failed > 0 ? kFailed : kOk;
 }
 
+std::string shape_text(const RunValue& v) {
+  if (v.kind == RunValue::Kind::tensor) {
+    const TensorDesc d = describe(v.tensor);
+    const bool plain = d.strides == contiguous_strides(d.sizes);
+    return fmt::format("{}[{}]{}", dtype_row(d.dtype).name, fmt::join(d.sizes, ", "),
+                       plain ? "" : fmt::format(" strides ({})", fmt::join(d.strides, ", ")));
+  }
+  if (is_tensor_list(v)) {
+    std::string out;
+    for (const RunValue& item : v.items) out += (out.empty() ? "" : ", ") + shape_text(item);
+    return "(" + out + ")";
+  }
+  if (v.kind == RunValue::Kind::none) return "?";
+  return value_text(*literal_of(v), [](NodeId) { return std::string(); });
+}
+
+// Every node's shape and dtype, without data; `?` where only a run could tell.
+void show_shapes(const GraphFolder& folder) {
+  const std::vector<RunValue> values = propagate_known(folder, *engine_load().take()).take();
+  std::size_t name = 0, target = 0;
+  const auto shown = [](const Node& n) { return n.kind != NodeKind::output && !node_is_effect(n); };
+  for (const Node& n : folder.graph.nodes) {
+    if (!shown(n)) continue;
+    name = std::max(name, n.name.size());
+    target = std::max(target, n.target.size());
+  }
+  for (std::size_t i = 0; i < folder.graph.nodes.size(); ++i) {
+    const Node& n = folder.graph.nodes[i];
+    if (!shown(n)) continue;
+    const std::string_view what = n.kind == NodeKind::placeholder ? "input" : std::string_view(n.target);
+    fmt::print("{:{}}  {:{}}  {}\n", n.name, name, what, target, shape_text(values[i]));
+  }
+}
+
 int show(const Options& o) {
   return for_each_graph(o, "shown", [&](const std::string& path) {
-    const GraphFolder folder = read_graph_folder(path, {.metas = false}).take();
-    if (o.stage == "program")
+    const GraphFolder folder = read_graph_folder(path, {.metas = o.stage == "shapes"}).take();
+    if (o.stage == "shapes")
+      show_shapes(folder);
+    else if (o.stage == "program")
       fmt::print("{}", program_text(lower_graph(folder.graph).take()));
     else if (o.stage == "canonical")
       fmt::print("{}", graph_canonical_text(folder.graph));
@@ -213,8 +249,9 @@ void add_graph(CLI::App& app, Outcome& outcome) {
   s->add_option("--style", options->style, "How to print: plain or raw (as torch.fx prints)")
       ->check(CLI::IsMember({"plain", "raw"}));
   s->add_option("--stage", options->stage,
-                "What to print: graph, canonical (what is hashed) or program (the ATen calls)")
-      ->check(CLI::IsMember({"graph", "canonical", "program"}));
+                "What to print: graph, canonical (what is hashed), program (the ATen calls) or shapes (every node's "
+                "shape and dtype, without running)")
+      ->check(CLI::IsMember({"graph", "canonical", "program", "shapes"}));
   CLI::App* c = add("check", "Parse, verify and bind every operator, without running", check);
   c->add_flag("--json", options->json, "One JSON object a line");
   c->add_flag("--round-trip", options->round_trip, "Also print each graph in both styles, read it back and compare");

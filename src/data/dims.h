@@ -6,7 +6,7 @@
 #pragma once
 
 #include "data/variants.h"
-#include "data/walk.h"
+#include "exec/walk.h"
 
 namespace passnet::data {
 

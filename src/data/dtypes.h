@@ -2,7 +2,7 @@
 // without one.
 #pragma once
 
-#include "data/walk.h"
+#include "exec/walk.h"
 
 namespace passnet::data {
 

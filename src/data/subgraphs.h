@@ -5,7 +5,7 @@
 #pragma once
 
 #include "data/cut.h"
-#include "data/walk.h"
+#include "exec/walk.h"
 
 namespace passnet::data {
 

@@ -1,10 +1,10 @@
-#include "data/walk.h"
+#include "exec/walk.h"
 
 #include <fmt/format.h>
 
 #include "ops/lower.h"
 
-namespace passnet::data {
+namespace passnet {
 
 namespace {
 
@@ -65,6 +65,10 @@ void place(std::vector<Step>& steps, const Value& device) {
   }
 }
 
+bool may_write(const Node& node) {
+  return node_is_effect(node) || node_is_in_place(node) || node.target.ends_with('_');
+}
+
 }  // namespace
 
 std::optional<Value> literal_of(const RunValue& value) {
@@ -122,8 +126,7 @@ bool Walk::operands_known(const Node& node) const {
 // The value on the side; gone where something unknown is written into one.
 void Walk::keep_known(NodeId id, const Node& node) {
   if (!operands_known(node)) {
-    const bool writes = node_is_effect(node) || node_is_in_place(node) || node.target.ends_with('_');
-    if (writes) known_.assign(known_.size(), {});
+    if (may_write(node)) known_.assign(known_.size(), {});
     return;
   }
   const RunValue& value = values_[at(id)];
@@ -195,18 +198,51 @@ Result<RunValue> Walk::call_on(const Node& node, const std::vector<RunValue>& va
   return (*executable)->run(operands.tensors);
 }
 
+namespace {
+
+Walk walk_inputs(const GraphFolder& folder, Engine& engine) {
+  Walk walk(folder.graph, engine, DeviceType::meta);
+  for (std::size_t i = 0; i < folder.inputs.size(); ++i)
+    walk.describe_input(i, folder.metas[at(folder.inputs[i])]).take();
+  return walk;
+}
+
+std::vector<RunValue> all_values(const Walk& walk, const Graph& graph) {
+  std::vector<RunValue> out;
+  for (NodeId id = 0; id < static_cast<NodeId>(graph.nodes.size()); ++id) out.push_back(walk.value(id));
+  return out;
+}
+
+}  // namespace
+
 Result<std::vector<RunValue>> propagate(const GraphFolder& folder, Engine& engine) {
   return guarded([&] {
     const Graph& graph = folder.graph;
-    Walk walk(graph, engine, DeviceType::meta);
-    for (std::size_t i = 0; i < folder.inputs.size(); ++i)
-      walk.describe_input(i, folder.metas[at(folder.inputs[i])]).take();
+    Walk walk = walk_inputs(folder, engine);
     const auto first = static_cast<NodeId>(graph.placeholder_count());
     for (NodeId id = first; id + 1 < static_cast<NodeId>(graph.nodes.size()); ++id) walk.step(id).take();
-    std::vector<RunValue> out;
-    for (NodeId id = 0; id < static_cast<NodeId>(graph.nodes.size()); ++id) out.push_back(walk.value(id));
+    return all_values(walk, graph);
+  });
+}
+
+Result<std::vector<RunValue>> propagate_known(const GraphFolder& folder, Engine& engine) {
+  return guarded([&] {
+    const Graph& graph = folder.graph;
+    Walk walk = walk_inputs(folder, engine);
+    std::vector<bool> lost(graph.nodes.size());
+    const auto first = static_cast<NodeId>(graph.placeholder_count());
+    for (NodeId id = first; id + 1 < static_cast<NodeId>(graph.nodes.size()); ++id) {
+      const Node& node = graph.nodes[at(id)];
+      node_inputs(node, [&](NodeId used) { lost[at(id)] = lost[at(id)] || lost[at(used)]; });
+      lost[at(id)] = lost[at(id)] || !walk.step(id);
+      // one that should have changed a value: nobody knows what it has now
+      if (lost[at(id)]) node_inputs(node, [&](NodeId used) { lost[at(used)] = lost[at(used)] || may_write(node); });
+    }
+    std::vector<RunValue> out = all_values(walk, graph);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      if (lost[i]) out[i] = {};
     return out;
   });
 }
 
-}  // namespace passnet::data
+}  // namespace passnet

@@ -4,7 +4,7 @@
 
 #include "exec/engine.h"
 
-namespace passnet::data {
+namespace passnet {
 
 // A value that is no tensor and holds none, as a graph writes it; nothing for the rest.
 std::optional<Value> literal_of(const RunValue& value);
@@ -40,5 +40,7 @@ class Walk {
 // Every node's value without data. An operator whose result's shape depends on values (nonzero, item) is an error with
 // its line; run the graph instead.
 Result<std::vector<RunValue>> propagate(const GraphFolder& folder, Engine& engine);
+// The same as far as it goes: what such operators give, and what needs it, is none.
+Result<std::vector<RunValue>> propagate_known(const GraphFolder& folder, Engine& engine);
 
-}  // namespace passnet::data
+}  // namespace passnet
