@@ -33,15 +33,15 @@ bool heavy(Code code) {
   }
 }
 
-bool is_leaf_or_elementwise(Code code) {
+}  // namespace
+
+bool elementwise(Code code) {
   using tile::OpClass;
   const OpClass kind = tile::op_row(code).kind;
   if (code == Code::dot) return false;
   return kind == OpClass::leaf || kind == OpClass::shape || kind == OpClass::unary || kind == OpClass::binary ||
          kind == OpClass::compare || kind == OpClass::other;
 }
-
-}  // namespace
 
 bool Emitter::transparent(const Op& op) const { return tile::op_row(op.code).kind == tile::OpClass::shape; }
 
@@ -73,7 +73,7 @@ void Emitter::find_operands(const Block& block) {
 void Emitter::find_free(const Block& block) {
   for (const Op& op : block.ops) {
     for (const Block& b : op.blocks) find_free(b);
-    if (op.results.size() != 1 || !is_leaf_or_elementwise(op.code) || heavy(op.code)) continue;
+    if (op.results.size() != 1 || !elementwise(op.code) || heavy(op.code)) continue;
     const bool all = std::all_of(op.operands.begin(), op.operands.end(),
                                  [&](ValueId o) { return !type(o).is_tile() || free_[static_cast<std::size_t>(o)]; });
     if (all) free_[static_cast<std::size_t>(op.result())] = true;
@@ -155,7 +155,7 @@ bool Emitter::held(ValueId v, const Layout& layout) const {
     return !type(x).is_tile() || held(x, pick(layout, operand_bits(*d, type(x).shape, type(v).shape)));
   }
   if (const auto& h = home_[static_cast<std::size_t>(v)]) return *h == layout;
-  if (d == nullptr || natural(v) || !is_leaf_or_elementwise(d->code)) return false;
+  if (d == nullptr || natural(v) || !elementwise(d->code)) return false;
   return std::all_of(d->operands.begin(), d->operands.end(), [&](ValueId o) { return held(o, layout); });
 }
 
@@ -214,7 +214,7 @@ void Emitter::find_natural(const Block& block) {
         for (std::size_t b = 0; b < bits.size(); ++b) layout.thread[static_cast<std::size_t>(bits[b])] = n->thread[b];
         set_natural(r, layout);
       }
-    } else if (is_leaf_or_elementwise(op.code) && !transparent(op) && type(r).is_tile()) {
+    } else if (elementwise(op.code) && !transparent(op) && type(r).is_tile()) {
       for (const ValueId o : op.operands)
         if (type(o).is_tile() && natural(o)) {
           set_natural(r, natural(o));

@@ -400,6 +400,7 @@ void Emitter::emit_for(const Op& op) {
 }
 
 void Emitter::emit_while(const Op& op) {
+  fetch_next();
   const Block &test = op.blocks[0], &body = op.blocks[1];
   for (const ValueId p : test.params) declare(p);
   assign(test.params, op.operands);
@@ -431,6 +432,7 @@ void Emitter::emit_while(const Op& op) {
 }
 
 void Emitter::emit_if(const Op& op) {
+  fetch_next();  // by all, whatever is done inside
   for (const ValueId r : op.results) declare(r);
   const bool shared_before = shared_used_;
   for (std::size_t b = 0; b < op.blocks.size(); ++b) {

@@ -49,6 +49,12 @@ inline std::int64_t shared_size(std::int64_t bytes) { return (bytes + 1023) / 10
 // Of a value in a register, and in shared memory.
 inline std::int64_t register_bytes(Elem e) { return tile::is_half(e) ? 4 : tile::elem_bytes(e); }
 
+// What a block knows: a value in a layout.
+using Scope = std::map<std::pair<ValueId, Layout>, Ref>;
+
+// Computed element by element from operands of the same shape, or from nothing.
+bool elementwise(Code code);
+
 class Emitter {
  public:
   Emitter(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target);
@@ -184,7 +190,8 @@ class Emitter {
     int stages = 0;
     std::int64_t bytes = 0;  // of a stage
     // While it is written: what the ahead rounds know, and where the next one is.
-    std::map<std::pair<ValueId, Layout>, Ref> scope;
+    Scope scope;
+    std::size_t outer = 0;  // scopes around the loop
     std::vector<std::string> scalars;
     std::int64_t base = 0;
     std::string index, write, read;
@@ -217,7 +224,7 @@ class Emitter {
   std::vector<std::optional<Layout>> natural_, want_, home_;
   std::map<const Op*, Layout> operand_layout_;  // of reductions, scans and stores
 
-  std::vector<std::map<std::pair<ValueId, Layout>, Ref>> scopes_;
+  std::vector<Scope> scopes_;
   std::vector<std::string> scalars_;  // by value: spelling
   std::vector<Touch> touched_;
   std::string body_;

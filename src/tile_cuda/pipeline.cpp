@@ -21,19 +21,6 @@ namespace {
 
 constexpr std::int64_t kSharedRest = 8 << 10;  // for reductions inside the loop
 
-bool pure(const Op& op) {
-  using tile::OpClass;
-  switch (tile::op_row(op.code).kind) {
-    case OpClass::leaf:
-    case OpClass::shape:
-    case OpClass::unary:
-    case OpClass::binary:
-    case OpClass::compare:
-    case OpClass::other: return op.code != Code::dot && op.results.size() == 1 && op.blocks.empty();
-    default: return false;
-  }
-}
-
 bool contains(const Block& block, const Op* op) {
   return op != nullptr && !block.ops.empty() && op >= block.ops.data() && op < block.ops.data() + block.ops.size();
 }
@@ -55,7 +42,7 @@ bool Emitter::add_slice(const Op& loop, ValueId v, Pipeline& out) const {
   const Op* d = def(v);
   if (!contains(body, d)) return true;  // from outside; an inner loop's values are not asked for
   if (out.slice.contains(d)) return true;
-  if (!pure(*d)) return false;
+  if (!elementwise(d->code)) return false;
   out.slice.insert(d);
   const bool lazy = !type(v).is_tile() || free_[static_cast<std::size_t>(v)] || transparent(*d);
   return std::all_of(d->operands.begin(), d->operands.end(),
@@ -140,6 +127,7 @@ void Emitter::begin_pipeline(const Op& loop, Pipeline& p) {
   p.write = fresh("write");
   p.read = fresh("read");
   const std::vector<std::string> before = scalars_;
+  p.outer = scopes_.size();
   scopes_.emplace_back();
   std::vector<ValueId> params, initial;
   for (const std::size_t k : p.carried) {
@@ -161,12 +149,15 @@ void Emitter::begin_pipeline(const Op& loop, Pipeline& p) {
   line("}");
 }
 
-// One round's copies; then the round after it is next.
+// One round's copies; then the round after it is next. What the body knows of its own round is hidden from it.
 void Emitter::emit_fetch(const Op& loop, Pipeline& p) {
   const Block& body = loop.blocks[0];
   line(fmt::format("if ({}) {{", more_text(loop, p.index)));
   ++indent_;
   std::vector<std::string> before = std::exchange(scalars_, p.scalars);
+  const auto inner = scopes_.begin() + static_cast<std::ptrdiff_t>(p.outer);
+  std::vector<Scope> hidden(std::make_move_iterator(inner), std::make_move_iterator(scopes_.end()));
+  scopes_.resize(p.outer);
   scopes_.push_back(p.scope);
   const std::string i = fresh(body.params[0]), t = type_name(type(body.params[0]));
   line(fmt::format("const {} {} = ({}){};", t, i, t, p.index));
@@ -185,6 +176,7 @@ void Emitter::emit_fetch(const Op& loop, Pipeline& p) {
   }
   assign(params, next);
   scopes_.pop_back();
+  for (Scope& scope : hidden) scopes_.push_back(std::move(scope));
   scalars_ = std::move(before);
   --indent_;
   line("}");

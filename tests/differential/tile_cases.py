@@ -678,6 +678,10 @@ def kernel(q_ptr, k_ptr, v_ptr, c_ptr, T, BM: tl.constexpr, BN: tl.constexpr, D:
         arguments = {"q_ptr": halves(2 * m * kk), "k_ptr": halves(total * kk), "v_ptr": halves(total * kk), "c_ptr": zeros("float32", 2 * m * kk), "T": total,
                      "BM": ("constexpr", m), "BN": ("constexpr", n), "D": ("constexpr", kk)}
         return Case(name, text, arguments, (2, 1, 1), options=options)
+    # before the product something of this round, and a product that not every round has
+    early = r.choice(["", "count += tl.sum(tl.where(start + tl.arange(0, BK) < K, 1, 0), axis=0)"])
+    late = r.choice(["", f"if start == {kk}:\n            acc = tl.dot(tl.full((BM, 16), 1.0, a_ptr.dtype.element_ty), tl.full((16, BN), 2.0, a_ptr.dtype.element_ty), acc)"])
+    early, late = (late, early) if r.random() < 0.5 else (early, late)
     a_turned, b_turned = r.random() < 0.4, r.random() < 0.5
     a_at = "k[:, None] * M + i[None, :]" if a_turned else "i[:, None] * K + k[None, :]"
     b_at = "j[:, None] * K + k[None, :]" if b_turned else "k[:, None] * N + j[None, :]"
@@ -696,12 +700,15 @@ def kernel(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK:
     i = tl.program_id(0) * BM + tl.arange(0, BM)
     j = tl.program_id(1) * BN + tl.arange(0, BN)
     acc = tl.zeros((BM, BN), dtype=tl.float32)
+    count = 0
     {before}
     for start in range(0, K, BK):
         {inside}
+        {early}
         {r.choice([f"acc = tl.dot({a}, {b}, acc)", f"acc += tl.dot({a}, {b})"])}
+        {late}
         {after}
-    tl.store(c_ptr + i[:, None] * N + j[None, :], acc, mask=i[:, None] < M)
+    tl.store(c_ptr + i[:, None] * N + j[None, :], acc + count, mask=i[:, None] < M)
 """
     arguments = {"a_ptr": halves(rows * depth), "b_ptr": halves(depth * n), "c_ptr": zeros("float32", rows * n), "M": rows, "N": n, "K": depth,
                  "BM": ("constexpr", m), "BN": ("constexpr", n), "BK": ("constexpr", kk)}
