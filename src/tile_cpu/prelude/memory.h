@@ -256,6 +256,12 @@ INLINE V swapped(V v, int w) {
 #endif
 template <class V, class F>
 INLINE auto across(V v, F f) {
+  using T = decltype(+v[0]);
+  if constexpr (sizeof(V) > 4 * L && (T)0.5 == 0) {  // wide integers: the compiler takes such vectors apart
+    T all = v[0];
+    for (int l = 1; l < L; ++l) all = f(all, (T)v[l]);
+    return all;
+  }
   for (int w = L / 2; w > 0; w /= 2) v = f(v, swapped(v, w));
   return v[0];
 }
