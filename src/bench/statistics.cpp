@@ -28,13 +28,34 @@ class Random {
   std::uint64_t state_ = 20260101;
 };
 
-double median_of(std::vector<double>& values) {
-  const std::size_t half = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half), values.end());
-  const double upper = values[half];
-  if (values.size() % 2 == 1) return upper;
-  return (*std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half)) + upper) / 2;
-}
+// The medians of samples drawn with replacement: how often each was drawn, counted through in their order.
+class DrawnMedian {
+ public:
+  explicit DrawnMedian(std::span<const double> samples) : rank_(samples.size()), sorted_(samples.size()) {
+    std::vector<std::size_t> order(samples.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) { return samples[x] < samples[y]; });
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      rank_[order[i]] = i;
+      sorted_[i] = samples[order[i]];
+    }
+  }
+  double operator()(const std::vector<std::size_t>& drawn) {
+    counts_.assign(sorted_.size(), 0);
+    for (const std::size_t i : drawn) ++counts_[rank_[i]];
+    const std::size_t lower = (drawn.size() - 1) / 2, upper = drawn.size() / 2;
+    std::size_t at = 0, passed = counts_[0];
+    while (passed <= lower) passed += counts_[++at];
+    const double low = sorted_[at];
+    while (passed <= upper) passed += counts_[++at];
+    return (low + sorted_[at]) / 2;
+  }
+
+ private:
+  std::vector<std::size_t> rank_;  // by sample
+  std::vector<double> sorted_;
+  std::vector<std::uint32_t> counts_;  // by rank
+};
 
 // The middle 95 % of what `statistic` gives over samples drawn with replacement, as indices.
 template <class F>
@@ -48,13 +69,6 @@ std::pair<double, double> bootstrap(std::size_t n, F&& statistic) {
   }
   std::sort(values.begin(), values.end());
   return {quantile(values, kTail), quantile(values, 1 - kTail)};
-}
-
-std::vector<double> pick(std::span<const double> samples, const std::vector<std::size_t>& drawn) {
-  std::vector<double> out;
-  out.reserve(drawn.size());
-  for (const std::size_t i : drawn) out.push_back(samples[i]);
-  return out;
 }
 
 }  // namespace
@@ -82,23 +96,22 @@ Summary summarise(std::span<const double> samples) {
   double squares = 0;
   for (const double v : sorted) squares += (v - out.mean) * (v - out.mean);
   out.std = std::sqrt(squares / n);
-  std::tie(out.low, out.high) = bootstrap(samples.size(), [&](const auto& drawn) {
-    std::vector<double> values = pick(samples, drawn);
-    return median_of(values);
-  });
+  std::tie(out.low, out.high) = bootstrap(samples.size(), DrawnMedian(samples));
   return out;
 }
 
 Ratio speedup(std::span<const double> eager, std::span<const double> compiled) {
   const std::size_t n = std::min(eager.size(), compiled.size());
   if (n == 0) return {};
-  std::vector<double> all(eager.begin(), eager.end()), of(compiled.begin(), compiled.end());
+  const auto median = [](std::span<const double> samples) {
+    std::vector<double> sorted(samples.begin(), samples.end());
+    std::sort(sorted.begin(), sorted.end());
+    return quantile(sorted, 0.5);
+  };
   Ratio out;
-  out.value = median_of(all) / median_of(of);
-  std::tie(out.low, out.high) = bootstrap(n, [&](const auto& drawn) {
-    std::vector<double> a = pick(eager, drawn), b = pick(compiled, drawn);
-    return median_of(a) / median_of(b);
-  });
+  out.value = median(eager) / median(compiled);
+  DrawnMedian of_eager(eager.first(n)), of_compiled(compiled.first(n));
+  std::tie(out.low, out.high) = bootstrap(n, [&](const auto& drawn) { return of_eager(drawn) / of_compiled(drawn); });
   return out;
 }
 

@@ -174,11 +174,21 @@ std::vector<std::string> missing_features() {
   return out;
 }
 
-std::vector<std::string> seal(const SealOptions& options) {
-  std::vector<std::string> missing = missing_features();
-  const RuleOn on = [&](std::string_view rule) {
+namespace {
+
+RuleOn rules_of(const SealOptions& options) {
+  return [&](std::string_view rule) {
     return std::find(options.without.begin(), options.without.end(), rule) == options.without.end();
   };
+}
+
+}  // namespace
+
+void prepare_seal(const SealOptions& options) { seccomp_prepare(options, rules_of(options)); }
+
+std::vector<std::string> seal(const SealOptions& options) {
+  std::vector<std::string> missing = missing_features();
+  const RuleOn on = rules_of(options);
   if (on("file-size")) {
     std::signal(SIGXFSZ, SIG_IGN);  // a warning of libtorch to stderr must not end us where that is a file
     limit(RLIMIT_FSIZE, 0);

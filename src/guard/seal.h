@@ -20,6 +20,8 @@ struct SealOptions {
 // Call it once all that needs files and programs is done. What the kernel of this machine cannot forbid is named, one
 // item each: "landlock: files can be read (...)".
 std::vector<std::string> seal(const SealOptions& options);
+// What of it can be done before a fork, once for many processes.
+void prepare_seal(const SealOptions& options);
 // The same names, without sealing anything.
 std::vector<std::string> missing_features();
 

@@ -18,6 +18,8 @@ int landlock_ruleset(const SealOptions& options, const RuleOn& on);
 int landlock_restrict(int ruleset);
 std::vector<std::string> landlock_missing();
 
+// Builds the filter, which takes milliseconds, for the processes to be forked that ask for the same.
+void seccomp_prepare(const SealOptions& options, const RuleOn& on);
 std::optional<std::string> seccomp_seal(const SealOptions& options, const RuleOn& on);  // all threads
 std::vector<std::string> seccomp_missing();
 

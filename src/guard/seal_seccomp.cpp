@@ -4,6 +4,7 @@
 // the attack is seen.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/filter.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -16,12 +17,15 @@
 #include <cerrno>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "guard/seal_layers.h"
 
 namespace passnet::guard {
 
 namespace {
+
+constexpr std::uint32_t kSelf = 0x7e110000;  // stands for the sealed process's number; no process has it
 
 constexpr const char* kAllowed[] = {
     // bytes
@@ -58,7 +62,6 @@ class Filter {
  public:
   Filter(const RuleOn& on, bool cuda)
       : cuda_(cuda), on_(on), context_(::seccomp_init(on("other-calls") ? SCMP_ACT_ERRNO(ENOSYS) : kAllow)) {
-    if (context_ != nullptr) ::seccomp_attr_set(context_, SCMP_FLTATR_CTL_TSYNC, 1);
     if (!on("other-calls")) default_allows_ = true;
   }
   ~Filter() { ::seccomp_release(context_); }
@@ -81,12 +84,21 @@ class Filter {
   bool on(std::string_view rule) const { return on_(rule); }
   bool cuda() const { return cuda_; }
 
-  std::optional<std::string> load() {
-    if (context_ == nullptr) return "seccomp: out of memory";
-    if (!failed_.empty()) return "seccomp: " + failed_;
-    const int code = ::seccomp_load(context_);
-    if (code < 0) return fmt::format("seccomp: cannot be loaded: {}", std::strerror(-code));
-    return std::nullopt;
+  // What the kernel takes; nothing with `why`.
+  std::vector<sock_filter> program(std::string& why) const {
+    const auto failed = [&](int code) { why = fmt::format("cannot be built: {}", std::strerror(code)); };
+    if (context_ == nullptr) return why = "out of memory", std::vector<sock_filter>();
+    if (!failed_.empty()) return why = failed_, std::vector<sock_filter>();
+    int ends[2];  // a pipe, since files may not grow any more; a filter is far smaller than what one holds
+    if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return failed(errno), std::vector<sock_filter>();
+    const int code = ::seccomp_export_bpf(context_, ends[1]);
+    std::vector<sock_filter> out(BPF_MAXINSNS);
+    const ssize_t bytes = ::read(ends[0], out.data(), out.size() * sizeof(sock_filter));
+    ::close(ends[0]);
+    ::close(ends[1]);
+    out.resize(bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof(sock_filter) : 0);
+    if (code >= 0 && !out.empty()) return out;
+    return failed(code < 0 ? -code : EIO), std::vector<sock_filter>();
   }
 
   static constexpr std::uint32_t kAllow = SCMP_ACT_ALLOW, kRefuse = SCMP_ACT_ERRNO(EPERM),
@@ -138,7 +150,7 @@ void process_rule(Filter& f) {
 
 // Signals to itself only: abort and raise need them.
 void signal_rule(Filter& f) {
-  const auto self = static_cast<scmp_datum_t>(::getpid());
+  const scmp_datum_t self = kSelf;
   for (const char* name : {"kill", "tgkill"}) {
     if (!f.on("signal")) {
       f.row(kAllow, name);
@@ -237,7 +249,24 @@ void attack_rules(Filter& f) {
 
 }  // namespace
 
-std::optional<std::string> seccomp_seal(const SealOptions& options, const RuleOn& on) {
+namespace {
+
+struct Prepared {
+  std::string key;  // of the options
+  std::vector<sock_filter> program;
+};
+Prepared& prepared() {
+  static Prepared kept;
+  return kept;
+}
+
+std::string key_of(const SealOptions& options) {
+  std::string out = options.cuda ? "cuda" : "cpu";
+  for (const std::string& rule : options.without) out += " " + rule;
+  return out;
+}
+
+std::vector<sock_filter> build(const SealOptions& options, const RuleOn& on, std::string& why) {
   Filter f(on, options.cuda);
   for (const char* name : kAllowed) f.row(kAllow, name);
   open_rule(f);
@@ -249,7 +278,29 @@ std::optional<std::string> seccomp_seal(const SealOptions& options, const RuleOn
   network_rule(f);
   device_rule(f);
   attack_rules(f);
-  return f.load();
+  return f.program(why);
+}
+
+}  // namespace
+
+void seccomp_prepare(const SealOptions& options, const RuleOn& on) {
+  std::string why;  // found again when it is needed
+  prepared() = {key_of(options), build(options, on, why)};
+}
+
+std::optional<std::string> seccomp_seal(const SealOptions& options, const RuleOn& on) {
+  std::string why;
+  std::vector<sock_filter> program =
+      prepared().key == key_of(options) ? prepared().program : std::vector<sock_filter>();
+  if (program.empty()) program = build(options, on, why);
+  if (program.empty()) return "seccomp: " + why;
+  for (sock_filter& step : program)
+    if (BPF_CLASS(step.code) == BPF_JMP && step.k == kSelf) step.k = static_cast<std::uint32_t>(::getpid());
+  const sock_fprog whole{static_cast<unsigned short>(program.size()), program.data()};
+  const bool loaded = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                      ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &whole) == 0;
+  if (!loaded) return fmt::format("seccomp: cannot be loaded: {}", std::strerror(errno));
+  return std::nullopt;
 }
 
 std::vector<std::string> seccomp_missing() {

@@ -146,8 +146,10 @@ Operand Lowering::b_cast(Call& c) {
   if (t.pointer) {
     const Type to = {t.elem, true, from.shape};
     if (from == to) return Operand::tensor(v);
-    if (!from.pointer && from.elem != Elem::i64) refuse(fmt::format("{} cast to a pointer", triton_type(from)));
-    return Operand::tensor(emit(from.pointer ? Code::bitcast : Code::cast, {v}, to));
+    if (!from.pointer)
+      refuse(fmt::format("a pointer made of {}", triton_type(from)),
+             "kernels reach the memory of their arguments alone; cast a pointer to another pointer type");
+    return Operand::tensor(emit(Code::bitcast, {v}, to));
   }
   if (flag_arg(c, 3, "bitcast")) return Operand::tensor(bitcast(v, t.elem));
   return Operand::tensor(cast(v, t.elem));
