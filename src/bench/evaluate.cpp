@@ -119,7 +119,8 @@ class Evaluator::Impl {
     std::vector<TensorRef> inputs, eager_inputs;
     std::vector<bool> changed;  // by eager
     RunValue expected;
-    RunValue expected_on_cpu;  // where it is compared
+    RunValue expected_on_cpu;       // where it is compared
+    bool by_timed_threads = false;  // expected was
     bool changes() const { return std::find(changed.begin(), changed.end(), true) != changed.end(); }
   };
 
@@ -362,6 +363,8 @@ class Evaluator::Impl {
   // Said, not judged: tolerances are what counts. Graphs that ask for a dtype themselves are no reference in float64.
   void note_precision(const Case& c, const RunValue& got) {
     const bool right = out_.comparison.right_at(options_.at);  // what is wrong is called so elsewhere
+    const auto& outputs = out_.comparison.outputs;
+    if (std::all_of(outputs.begin(), outputs.end(), [](const OutputComparison& o) { return o.equal; })) return;
     if (!right || bytes_of(c.inputs) > kPreciseBytes || candidate_.kind != Candidate::Kind::passes) return;
     std::vector<TensorRef> inputs;
     for (const TensorRef& t : c.inputs) {
@@ -455,12 +458,6 @@ class Evaluator::Impl {
   // --- time
 
   void time_both() {
-    // Once more on the threads that are timed: sums over more threads have other last bits.
-    for (Case& c : cases_) {
-      if (c.changes()) c.eager_inputs = copies(c.inputs, engine_);
-      c.expected = reference_->run(c.eager_inputs).take();
-      c.expected_on_cpu = on_cpu(c.expected, engine_);
-    }
     if (wrappers_ != nullptr)
       for (const auto& step : wrappers_->steps) step->poison(false);
     if (options_.cuda_graphs) subject_->use_graphs();
@@ -497,12 +494,22 @@ class Evaluator::Impl {
     return is_checked(trial) ? static_cast<std::size_t>(trial / check_every()) % cases_.size() : 0;
   }
 
-  // What was timed must be what was checked.
-  void check_timed(const Case& c, const RunValue& result, const std::vector<TensorRef>& inputs) {
-    const Comparison comparison = compare_case(c, result, inputs);
-    const bool wrong = comparison.outcome != Comparison::Outcome::compared ||
-                       comparison.tightest_t() > std::max(out_.comparison.tightest_t(), options_.at);
-    if (wrong)
+  // What was timed must be what was checked. Sums over more threads have other last bits, so where that seems to
+  // matter eager is asked once more, on the threads that are timed.
+  void check_timed(Case& c, const RunValue& result, const std::vector<TensorRef>& inputs) {
+    const auto wrong = [&](const Comparison& comparison) {
+      return comparison.outcome != Comparison::Outcome::compared ||
+             comparison.tightest_t() > std::max(out_.comparison.tightest_t(), options_.at);
+    };
+    Comparison comparison = compare_case(c, result, inputs);
+    if (wrong(comparison) && !c.by_timed_threads) {
+      if (c.changes()) c.eager_inputs = copies(c.inputs, engine_);
+      c.expected = reference_->run(c.eager_inputs).take();
+      c.expected_on_cpu = on_cpu(c.expected, engine_);
+      c.by_timed_threads = true;
+      comparison = compare_case(c, result, inputs);
+    }
+    if (wrong(comparison))
       stop(Status::integrity, {Code::integrity,
                                {path_, 0, 0, {}},
                                "a timed call gave another answer than the checked one",

@@ -29,6 +29,7 @@ class Protocol {
     while (!best.stable && out_.repeats < options_.repeats) {
       const int pause_ms = std::min(kLongestPause, kFirstPause << std::min(out_.repeats++, 16));
       std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+      out_.trial_seconds += pause_ms / 1e3;
       Timing again = measure(trials);
       if (noise(again) < noise(best)) best = std::move(again);
     }

@@ -52,7 +52,7 @@ struct Timing {
   Ratio speedup, gpu_speedup;
   int warmups = 0, repeats = 0;
   bool stable = false;       // the noise is below the limit
-  double trial_seconds = 0;  // in trials of both sides, warm-ups and repeats too
+  double trial_seconds = 0;  // in trials of both sides; warm-ups, repeats and the pauses before them too
 };
 // Trials count from 0; warm-ups have negative numbers.
 Timing time_sides(Side& eager, Side& compiled, const TimingOptions& options);
