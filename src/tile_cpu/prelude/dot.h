@@ -56,8 +56,10 @@ INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32*
       for (i64 j = 0; j < n; j += C) {
         const f32* at = b + x * br + j * bc;
         const i64 depth = k - x < D ? k - x : D;
-        // what several rows read, or cannot be read as lanes, is copied first
-        const bool packs = m > R || bc != 1 || j + C > n;
+        // what cannot be read as lanes is copied first, and so is what many rows would read again from two lines of the
+        // cache at once, or from beyond the first cache
+        const bool even = br % L == 0 && (u64)at % (4 * L) == 0;
+        const bool packs = bc != 1 || j + C > n || (m > R && !(even && depth * br <= 8192));
         if (packs) dot_panel<C>(at, br, bc, n - j, depth, panel);
         dot_rows<R, W>(a + x * ac, ar, ac, packs ? panel : at, packs ? C : br, c + j, N, m, depth);
       }
