@@ -329,7 +329,14 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
   return guarded([&] {
     const Program program = lower_graph(folder.graph).take();
     const bool halves = options.halves || has_halves(folder);
-    const GraphFacts facts = find_regions(folder, program, halves, false, options.shapes);
+    std::optional<Result<std::vector<RunValue>>> propagated;  // once, for both ways of finding regions
+    ShapeSource shapes;
+    if (options.shapes)
+      shapes = [&](const GraphFolder& graph) {
+        if (!propagated) propagated = options.shapes(graph);
+        return *propagated;
+      };
+    const GraphFacts facts = find_regions(folder, program, halves, false, shapes);
     Authored out;
     const auto author = [&](const GraphFacts& with, const Region& region) {
       try {
@@ -347,7 +354,7 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
     std::set<NodeId> ours;
     GraphFacts with = facts;
     if (options.machine.products) {
-      with = find_regions(folder, program, halves, true, options.shapes);
+      with = find_regions(folder, program, halves, true, shapes);
       const auto is_product = [&](NodeId id) { return with.nodes[id].light && !facts.nodes[id].light; };
       for (const Region& region : with.regions)
         if (std::any_of(region.nodes.begin(), region.nodes.end(), is_product)) {

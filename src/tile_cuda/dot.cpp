@@ -114,12 +114,7 @@ Emitter::Placed Emitter::place(ValueId v, std::int64_t offset) {
   };
   const int dim = neighbours(0) > neighbours(1) ? 0 : 1, bits = neighbours(dim);
   const BitRange range = dim_bits(s, static_cast<std::size_t>(dim));
-  Vector vector;
-  for (int b = 0, inside = 0, outside = 0; b < l.count; ++b) {
-    if (!l.in_register(b)) continue;
-    const bool in = b >= range.first && b < range.first + bits;
-    (in ? vector.inside : vector.outside).push_back({in ? inside++ : outside++, l.register_bit(b)});
-  }
+  const Vector vector = vector_along(l, range, bits);
   const std::string guard = replica_guard(l), access = tile::access_name(type(v).elem);
   line(fmt::format(
       "{}EACH(g, {}) {{ const int r0 = {}; f32 w[{}]; EACH(j, {}) {{ const int e = r0 + {}; w[j] = {}; }} "

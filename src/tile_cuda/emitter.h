@@ -120,6 +120,7 @@ class Emitter {
     std::vector<BitMove> outside;  // the access's number -> register
   };
   Vector vector_of(ValueId pointer, const Layout& layout) const;
+  static Vector vector_along(const Layout& layout, BitRange range, int bits);
   void emit_load(const Op& op);
   void emit_store(const Op& op);
   ValueId unrounded(ValueId v) const;

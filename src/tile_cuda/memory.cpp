@@ -61,9 +61,13 @@ int Emitter::vector_bits(ValueId pointer, const Layout& layout) const {
 }
 
 Emitter::Vector Emitter::vector_of(ValueId pointer, const Layout& layout) const {
-  Vector out;
-  out.bits = vector_bits(pointer, layout);
   const BitRange range = dim_bits(type(pointer).shape, static_cast<std::size_t>(fast_dim(pointer)));
+  return vector_along(layout, range, vector_bits(pointer, layout));
+}
+
+Emitter::Vector Emitter::vector_along(const Layout& layout, BitRange range, int bits) {
+  Vector out;
+  out.bits = bits;
   int inside = 0, outside = 0;
   for (int b = 0; b < layout.count; ++b) {
     if (!layout.in_register(b)) continue;
