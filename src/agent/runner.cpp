@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <cmath>
-#include <exception>
 #include <filesystem>
-#include <thread>
+#include <mutex>
 
 #include "base/file.h"
+#include "base/parallel.h"
 
 namespace passnet::agent {
 
@@ -39,32 +39,24 @@ bool run_attempts(const std::vector<Task>& tasks, Judge& judge, const LoopSetup&
         attempt.events.clear();
       if (!attempt.ended()) todo.emplace_back(&task, std::move(attempt));
     }
-  std::atomic<std::size_t> next = 0;
   std::atomic<bool> broken = false;
   std::mutex mutex;
-  std::exception_ptr error;
   LoopSetup own = setup;
   own.stopped = [&] { return broken || setup.stopped(); };
-  const auto work = [&] {
+  parallel_run(options.at_once, todo.size(), [&](std::size_t i) {
+    if (own.stopped()) return;
     try {
-      for (std::size_t i = next++; i < todo.size() && !own.stopped(); i = next++) {
-        const auto& [task, attempt] = todo[i];
-        const std::string folder = fmt::format("{}/work/{}/{}", options.folder, task->name, attempt.attempt);
-        Session session(*task, Workspace::make(folder, *task).take(), judge, options.session);
-        if (!run_attempt(session, own, attempt)) continue;
-        const std::lock_guard hold(mutex);
-        tell(attempt);
-      }
-    } catch (...) {
+      const auto& [task, attempt] = todo[i];
+      const std::string folder = fmt::format("{}/work/{}/{}", options.folder, task->name, attempt.attempt);
+      Session session(*task, Workspace::make(folder, *task).take(), judge, options.session);
+      if (!run_attempt(session, own, attempt)) return;
       const std::lock_guard hold(mutex);
-      if (!error) error = std::current_exception();
-      broken = true;
+      tell(attempt);
+    } catch (...) {
+      broken = true;  // those that run end too
+      throw;
     }
-  };
-  std::vector<std::thread> threads;
-  for (int i = 0; i < options.at_once; ++i) threads.emplace_back(work);
-  for (std::thread& t : threads) t.join();
-  if (error) std::rethrow_exception(error);
+  });
   return !setup.stopped();
 }
 
