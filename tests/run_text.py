@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the text cases: each file holds a command, its input files and the expected output, side by side.
 
-    run_text.py [--binary build/passnet] [--update] [--jobs 2] [CASE or FOLDER ...]
+    run_text.py [--binary build/passnet] [--update] [--jobs 2] [--also WORDS] [CASE or FOLDER ...]
 
 A case file:
     # what the case shows
@@ -16,7 +16,7 @@ Several commands are run in order and their outputs joined. An input file's name
     escaped                            Python's escapes (\\xff, \\r) stand for their bytes
     x COUNT                            what stands between the lines <<< and >>> is repeated, {i} counting from 0
     joined                             with x COUNT: the repeated part and what stands before it make one line
---update writes what came out into the expected sections that failed. Ends with `N passed, N failed`.
+--also: words behind every command. --update writes what came out into the expected sections that failed. Ends with `N passed, N failed`.
 """
 import argparse, os, re, shlex, subprocess, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
@@ -63,7 +63,7 @@ def matches(expected, got):
     return re.fullmatch(want, got) is not None
 
 
-def run_case(path, binary):
+def run_case(path, binary, also=""):
     head, sections = read_case(path)
     commands = [line[2:].strip() for line in head if line.startswith("$ ")]
     limit = next((float(k.split()[1]) for k in sections if k.startswith("seconds ")), 120)
@@ -79,7 +79,7 @@ def run_case(path, binary):
         out, err, code = "", "", 0
         begin = time.monotonic()
         for command in commands:
-            words = [binary if w == os.path.basename(binary) else w for w in shlex.split(command)]
+            words = [binary if w == os.path.basename(binary) else w for w in shlex.split(f"{command} {also}")]
             env = {**os.environ, "NO_COLOR": "1"}
             left = max(0.1, limit - (time.monotonic() - begin))
             done = subprocess.run(words, cwd=folder, capture_output=True, text=True, errors="surrogateescape", env=env, timeout=left, stdin=subprocess.DEVNULL)
@@ -107,10 +107,10 @@ def update(path, head, sections, got):
             f.write(f"== exit {got['exit']}\n")
 
 
-def try_case(path, binary):
+def try_case(path, binary, also=""):
     """(sections that differ, head, sections, output)"""
     try:
-        head, sections, got = run_case(path, binary)
+        head, sections, got = run_case(path, binary, also)
     except subprocess.TimeoutExpired as stopped:
         head, sections = read_case(path)
         got = {"stdout": "", "stderr": f"(no answer after {stopped.timeout:.1f} s)\n", "exit": -1}
@@ -125,6 +125,7 @@ def main():
     p.add_argument("--binary", default=os.path.join(HERE, "..", "build", "passnet"))
     p.add_argument("--update", action="store_true")
     p.add_argument("--jobs", type=int, default=2)
+    p.add_argument("--also", default="")
     opt = p.parse_args()
     binary = os.path.abspath(opt.binary)
     files = []
@@ -132,7 +133,7 @@ def main():
         files += [path] if os.path.isfile(path) else sorted(os.path.join(d, f) for d, _, fs in os.walk(path) for f in fs if f.endswith(".txt"))
     passed = failed = 0
     with ThreadPoolExecutor(opt.jobs) as pool:
-        for path, (wrong, head, sections, got) in zip(files, pool.map(lambda path: try_case(path, binary), files)):
+        for path, (wrong, head, sections, got) in zip(files, pool.map(lambda path: try_case(path, binary, opt.also), files)):
             if wrong and opt.update and got["exit"] >= 0:
                 update(path, head, sections, got)
                 print(f"updated {os.path.relpath(path)}")

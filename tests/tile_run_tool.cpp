@@ -7,8 +7,9 @@
 // `data` holds the buffers' bytes one after the other, in the order of the arguments. A value is a number, a bool, null
 // or a string; "triton.language.float32" is the element type. Each case is run in several ways from the same bytes:
 // interpreted (the lowered function, not simplified), compiled, and checked (the checked build, which may touch
-// everything); on request cuda (on the GPU) and nvrtc (compiled for GPUs of two generations, not run). What the buffers
-// then hold goes to PATH.WAY; the answer is one line, {"name", "WAY": null or an error}.
+// everything); on request cuda and cuda_checked (on the GPU; the checked one must find nothing) and nvrtc (both
+// compiled for GPUs of two generations, not run). What the buffers then hold goes to PATH.WAY; the answer is one line,
+// {"name", "WAY": null or an error}.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -158,16 +159,24 @@ void run_compiled(const Case& c, const Arena& arena, bool checked, const std::st
   if (!held) fail(Code::run, "an assertion of the kernel does not hold");
 }
 
-void run_cuda(const Case& c, const Arena& arena, bool compile_only) {
+void run_cuda(const Case& c, const Arena& arena, const std::string& way) {
   const tile::Function f = lower_launch(c.plan, c.launch, c.variant()).take();
-  if (!compile_only) {
+  if (way == "cuda") {
     cuda_run(f, c.plan, c.launch, c.variant(), arena.addresses()).take();
+    return;
+  }
+  if (way == "cuda_checked") {
+    const std::vector<bool> written(c.plan.buffers.size(), true);
+    const auto shadow = cuda_check(f, c.plan, c.launch, c.variant(), arena.addresses(), written).take();
+    if (!shadow->errors().empty()) fail(Error(shadow->errors()[0]));
     return;
   }
   for (const char* architecture : {"compute_80", "sm_90a"}) {
     const tile_cuda::Machine machine = tile_cuda::machine_of(architecture);
-    const auto emitted = cuda_source(f, c.plan, c.launch, c.variant(), arena.addresses(), machine).take();
-    cuda::compile(emitted.source, architecture).take();
+    for (const bool checked : {false, true}) {
+      const auto emitted = cuda_source(f, c.plan, c.launch, c.variant(), arena.addresses(), machine, checked).take();
+      cuda::compile(emitted.source, architecture).take();
+    }
   }
 }
 
@@ -180,8 +189,8 @@ json run(const json& job, const std::string& folder, const std::vector<std::stri
       const Arena arena(c.bytes, file_read(data).take());
       if (way == "interpreted")
         interpret(c, arena);
-      else if (way == "cuda" || way == "nvrtc")
-        run_cuda(c, arena, way == "nvrtc");
+      else if (way.starts_with("cuda") || way == "nvrtc")
+        run_cuda(c, arena, way);
       else
         run_compiled(c, arena, way == "checked",
                      folder.empty() ? folder : folder + "/" + job.at("name").get<std::string>());

@@ -22,9 +22,6 @@ constexpr std::size_t kKeptBytes = std::size_t{256} << 20;   // a second draw is
 constexpr std::size_t kPreciseBytes = std::size_t{4} << 20;  // larger inputs are not run in float64
 // Other draws are there to find answers that do not compute; what a last bit decides there is not held against anyone.
 constexpr int kSlackBeyond = 1;
-// Of an evaluation on a GPU, the checked build's values on the CPU count only where they are not right at this t: eager
-// rounds at other places there.
-constexpr int kAlikeOnCpu = -2;
 constexpr int kCheckedTrials = 6;  // timed results that are compared
 
 struct Stop {};  // the evaluation has its status
@@ -76,7 +73,7 @@ class Evaluator::Impl {
       stage("read");
       read();
       stage("eager");
-      reference_ = local(program_, {}, options_.device);
+      reference_ = local(program_, {});
       const std::vector<Draw> draws = check_draws(options_.seed, options_.draws);
       cases_.push_back(draw(draws[0]));
       stage("compile");
@@ -176,11 +173,11 @@ class Evaluator::Impl {
     program_ = need(lower_graph(graph_.graph), Status::eager_fail);
   }
 
-  std::unique_ptr<Subject> local(const Program& program, const std::vector<ExternalStep*>& externals, DeviceType device,
+  std::unique_ptr<Subject> local(const Program& program, const std::vector<ExternalStep*>& externals,
                                  std::shared_ptr<void> keep = {}, Status otherwise = Status::eager_fail) {
-    auto executable =
-        need(engine_.prepare(program, externals.empty() ? graph_.graph : applied_.graph, device, externals), otherwise);
-    return local_subject(engine_, device, std::move(executable), std::move(keep));
+    const Graph& graph = externals.empty() ? graph_.graph : applied_.graph;
+    auto executable = need(engine_.prepare(program, graph, options_.device, externals), otherwise);
+    return local_subject(engine_, options_.device, std::move(executable), std::move(keep));
   }
 
   std::vector<TensorRef> replay(const Draw& draw) {
@@ -215,11 +212,11 @@ class Evaluator::Impl {
     using Kind = Candidate::Kind;
     switch (candidate_.kind) {
       case Kind::passes: return make_passes();
-      case Kind::eager: subject_ = local(program_, {}, options_.device); return;
+      case Kind::eager: subject_ = local(program_, {}); return;
       case Kind::none: {
         const Applied same = need(apply_passes(graph_.graph, PassFolder{}, options_.match), Status::compile_fail);
         program_none_ = need(lower_graph(same.graph, same.externals), Status::compile_fail);
-        subject_ = local(program_none_, {}, options_.device, {}, Status::compile_fail);
+        subject_ = local(program_none_, {}, {}, Status::compile_fail);
         return;
       }
       case Kind::eager_python:
@@ -248,46 +245,42 @@ class Evaluator::Impl {
     if (sealed && options_.device == DeviceType::cuda) dry_run();
     if (sealed)
       for (std::string& line : options_.seal()) out_.notes.push_back("not guarded: " + line);
-    subject_ = with_kernels(*wrappers_->backend, wrappers_->steps, options_.device, wrappers_);
+    subject_ = with_kernels(*wrappers_->backend, wrappers_->steps, wrappers_);
   }
 
   // All kernels are compiled and loaded, as is what torch loads when it is first used on a GPU; none of them is
   // launched. What fails here will fail again, and is judged then.
   void dry_run() {
     dry_ = std::make_unique<DryBackend>(make_backend(engine_, options_.device));
-    (void)with_kernels(*dry_, dry_steps_, options_.device)->run(given(cases_[0]));
+    (void)with_kernels(*dry_, dry_steps_)->run(given(cases_[0]));
   }
 
   // The rewritten graph, with its kernels behind `backend`.
   std::unique_ptr<Subject> with_kernels(KernelBackend& backend, std::vector<std::unique_ptr<WrapperStep>>& steps,
-                                        DeviceType device, std::shared_ptr<void> keep = {}) {
+                                        std::shared_ptr<void> keep = {}) {
     std::vector<ExternalStep*> externals;
     for (const Pass* pass : applied_.wrappers) {
       steps.push_back(std::make_unique<WrapperStep>(*pass, engine_, backend));
       steps.back()->poison(true);
       externals.push_back(steps.back().get());
     }
-    return local(rewritten_, externals, device, std::move(keep), Status::compile_fail);
+    return local(rewritten_, externals, std::move(keep), Status::compile_fail);
   }
 
   // Every variant that autotuning may choose, one after another; each must give the right values, since any may be
-  // chosen. Where programs can see their order, once more the other way round. All of it on the CPU, also where the
-  // evaluation is of a GPU.
+  // chosen. Where programs can see their order, once more the other way round.
   void checked_runs() {
     stage("check");
-    const bool here = options_.device == DeviceType::cpu;
-    if (!here && !eager_on_cpu()) return;
     std::size_t variants = 1;
     for (std::size_t v = 0; v < variants; ++v) {
-      CheckedBackend backend({.variant = v, .backwards = false, .prebuild = v == 0 && here && options_.seal});
+      CheckedBackend backend(options_.device, {.variant = v, .backwards = false, .prebuild = v == 0 && options_.seal});
       const Comparison forwards = checked_run(backend);
       variants = std::max(variants, backend.variants());
       for (const std::string& fact : backend.facts())
         if (std::find(out_.notes.begin(), out_.notes.end(), fact) == out_.notes.end()) out_.notes.push_back(fact);
-      if (here || forwards.tightest_t() > kAlikeOnCpu || forwards.outcome != Comparison::Outcome::compared)
-        of_variants_.push_back(forwards);
+      of_variants_.push_back(forwards);
       if (!backend.ordered() || forwards.outcome != Comparison::Outcome::compared) continue;
-      CheckedBackend reversed({.variant = v, .backwards = true, .prebuild = false});
+      CheckedBackend reversed(options_.device, {.variant = v, .backwards = true, .prebuild = false});
       const Comparison backwards = checked_run(reversed);
       if (backwards.tightest_t() > std::max(forwards.tightest_t(), options_.at))
         stop(Status::integrity, {Code::integrity,
@@ -297,36 +290,16 @@ class Evaluator::Impl {
     }
   }
 
-  // Inputs and eager's answer on the CPU, for the checked build. Sums have other last bits there than on a GPU, so
-  // eager is asked itself. False: it does not run there.
-  bool eager_on_cpu() {
-    cpu_inputs_ = on_cpu(cases_[0].inputs, engine_);
-    auto eager = guarded([&] {
-      auto executable = engine_.prepare(program_, graph_.graph, DeviceType::cpu).take();
-      std::vector<TensorRef> inputs = copies(cpu_inputs_, engine_);
-      return local_subject(engine_, DeviceType::cpu, std::move(executable))->run(inputs).take();
-    });
-    if (eager)
-      cpu_expected_ = std::move(*eager);
-    else
-      out_.notes.push_back("memory and races are not checked, the graph does not run on the CPU: " +
-                           eager.error().message);
-    return static_cast<bool>(eager);
-  }
-
   Comparison checked_run(CheckedBackend& backend) {
-    const bool here = options_.device == DeviceType::cpu;
     std::vector<std::unique_ptr<WrapperStep>> steps;
-    const auto subject = with_kernels(backend, steps, DeviceType::cpu);
-    std::vector<TensorRef> elsewhere;
-    if (!here) elsewhere = copies(cpu_inputs_, engine_);
-    auto result = subject->run(here ? given(cases_[0]) : elsewhere);
+    const auto subject = with_kernels(backend, steps);
+    auto result = subject->run(given(cases_[0]));
     if (!result) {
       std::vector<Error> errors = backend.errors();
       if (errors.empty()) errors = {result.error()};
       stop(backend.failed() ? Status::compile_fail : Status::runtime_fail, std::move(errors));
     }
-    return compare(here ? cases_[0].expected : cpu_expected_, *result, engine_).take();
+    return compare(cases_[0].expected_on_cpu, *result, engine_).take();
   }
 
   // --- correctness
@@ -536,8 +509,6 @@ class Evaluator::Impl {
   std::unique_ptr<Subject> reference_, subject_, baseline_;
   std::vector<std::size_t> changing_;  // inputs that eager changes
   std::vector<TensorRef> given_;
-  std::vector<TensorRef> cpu_inputs_;  // of an evaluation on a GPU, for the checked build
-  RunValue cpu_expected_;
   std::vector<std::unique_ptr<WrapperStep>> dry_steps_;
   std::unique_ptr<DryBackend> dry_;
   std::vector<Case> cases_;  // the recorded one, and one more for the timed calls

@@ -25,7 +25,7 @@ namespace {
 
 struct Options {
   TileRequest request;
-  std::string stage = "simplified", on = "both";
+  std::string stage = "simplified", on = "both", check_on = "cpu";
   std::string architecture = "compute_90a";
   int num_warps = 4, runs = 50;
   std::int64_t values = 32, ulps = 8;
@@ -61,12 +61,13 @@ int show(const Options& o) {
     return kOk;
   }
   const TileMemory memory(task, o.request, false);
-  if (o.stage == "cu" || o.stage == "ptx") {
-    const std::string source = cuda_source(task.function, task.plan, task.launch(), gpu_variant(o, task),
-                                           memory.addresses(), tile_cuda::machine_of(o.architecture))
-                                   .take()
-                                   .source;
-    fmt::print("{}", o.stage == "cu" ? source : cuda::compile(source, o.architecture).take().image);
+  if (o.stage == "cu" || o.stage == "checked-cu" || o.stage == "ptx") {
+    const std::string source =
+        cuda_source(task.function, task.plan, task.launch(), gpu_variant(o, task), memory.addresses(),
+                    tile_cuda::machine_of(o.architecture), o.stage == "checked-cu")
+            .take()
+            .source;
+    fmt::print("{}", o.stage != "ptx" ? source : cuda::compile(source, o.architecture).take().image);
     return kOk;
   }
   const bool checked = o.stage == "checked-cpp";
@@ -195,40 +196,52 @@ int time(const Options& o) {
   return kOk;
 }
 
-int check(const Options& o) {
-  const TileTask task = read_task(o.request);
-  const TileMemory memory(task, o.request);
+std::unique_ptr<tile::Shadow> check_on_cpu(const TileTask& task, const TileMemory& memory,
+                                           const std::vector<bool>& written) {
   KernelSource source = build(task, memory, true);
-  if (source.programs() == 0) {
-    fmt::print("no programs\n");
-    return kOk;
-  }
-  tile_cpu::CheckedMemory shadow;
+  auto shadow = std::make_unique<tile_cpu::CheckedMemory>();
   for (std::size_t id = 0; id < task.plan.buffers.size(); ++id)
-    shadow.add(memory.addresses()[id], hull_bytes(task.plan.buffers[id].desc),
-               tile::elem_bytes(elem_of_buffer(task.plan.buffers[id])), !task.uninitialised[id]);
-  tile_cpu::CheckedMemory::Launch launch{source.function, source.emitted, source.facts.grid, {}};
+    shadow->add(memory.addresses()[id], hull_bytes(task.plan.buffers[id].desc),
+                tile::elem_bytes(elem_of_buffer(task.plan.buffers[id])), written[id]);
+  if (source.programs() == 0) return shadow;
+  tile::Shadow::Launch launch{source.function, source.emitted.sites, source.facts.grid, {}, false};
   launch.parameters.resize(source.arguments.size());
   for (const auto& [parameter, buffer] : source.pointers) {
     void* address = source.arguments[parameter].pointer = memory.addresses()[buffer];
     launch.parameters[parameter] = {address, buffer, source.written[parameter]};
   }
   const auto kernel = tile_cpu::compile(source.emitted.source, tile_cpu::Build::checked).take();
-  shadow.run(reinterpret_cast<tile_cpu::CheckedKernel>(kernel.entry), launch, source.arguments.data());
-  for (const Error& e : shadow.errors()) fmt::print(stderr, "{}\n", error_text(e));
+  shadow->run(reinterpret_cast<tile_cpu::CheckedKernel>(kernel.entry), source.emitted.scratch_bytes, launch,
+              source.arguments.data());
+  return shadow;
+}
+
+int check(const Options& o) {
+  const TileTask task = read_task(o.request);
+  const TileMemory memory(task, o.request);
+  const std::int64_t* grid = task.variant().grid;
+  const std::int64_t programs = grid[0] * grid[1] * grid[2];
+  if (programs == 0) {
+    fmt::print("no programs\n");
+    return kOk;
+  }
+  std::vector<bool> written;
+  for (const bool empty : task.uninitialised) written.push_back(!empty);
+  const auto shadow = o.check_on == "cuda" ? cuda_check(task.function, task.plan, task.launch(), gpu_variant(o, task),
+                                                        memory.addresses(), written)
+                                                 .take()
+                                           : check_on_cpu(task, memory, written);
+  for (const Error& e : shadow->errors()) fmt::print(stderr, "{}\n", error_text(e));
   for (std::size_t id = 0; id < task.plan.buffers.size(); ++id) {
     const TensorDesc& d = task.plan.buffers[id].desc;
+    const std::int64_t size = tile::elem_bytes(elem_of_buffer(task.plan.buffers[id]));
     std::int64_t missing = 0;
     for (std::int64_t i = 0; i < d.hull(); ++i)
-      missing +=
-          shadow.is_written(static_cast<std::int32_t>(id), i * tile::elem_bytes(elem_of_buffer(task.plan.buffers[id])))
-              ? 0
-              : 1;
+      missing += shadow->is_written(static_cast<std::int32_t>(id), i * size) ? 0 : 1;
     if (missing > 0) fmt::print("{}: {} of {} elements are not written\n", task.names[id], missing, d.hull());
   }
-  if (shadow.errors().empty())
-    fmt::print("no memory errors in {} program{}\n", source.programs(), source.programs() == 1 ? "" : "s");
-  return shadow.errors().empty() ? kOk : kFailed;
+  if (shadow->errors().empty()) fmt::print("no memory errors in {} program{}\n", programs, programs == 1 ? "" : "s");
+  return shadow->errors().empty() ? kOk : kFailed;
 }
 
 }  // namespace
@@ -256,10 +269,11 @@ void add_tile(CLI::App& app, Outcome& outcome) {
     return c;
   };
   CLI::App* s = add("show", "Print the kernel at a stage", show);
-  s->add_option("--stage", o->stage,
-                "syntax, lowered, specialised, simplified; cpp, checked-cpp, asm for the CPU; cu, ptx for a GPU")
-      ->check(
-          CLI::IsMember({"syntax", "lowered", "specialised", "simplified", "cpp", "checked-cpp", "asm", "cu", "ptx"}))
+  s->add_option(
+       "--stage", o->stage,
+       "syntax, lowered, specialised, simplified; cpp, checked-cpp, asm for the CPU; cu, checked-cu, ptx for a GPU")
+      ->check(CLI::IsMember(
+          {"syntax", "lowered", "specialised", "simplified", "cpp", "checked-cpp", "asm", "cu", "checked-cu", "ptx"}))
       ->capture_default_str();
   s->add_option("--arch", o->architecture, "Of cu and ptx: compute_80, compute_90a, ...")->capture_default_str();
   CLI::App* r = add("run", "Run the kernel and print what it wrote", run);
@@ -273,7 +287,8 @@ void add_tile(CLI::App& app, Outcome& outcome) {
   r->add_flag("--json", o->json, "One JSON object a tensor, all values");
   CLI::App* t = add("time", "Time the kernel on the GPU, its tensors zeros", time);
   t->add_option("--runs", o->runs, "Launches")->capture_default_str();
-  add("check", "Run the checked build: accesses out of bounds, reads of unwritten memory, races", check);
+  CLI::App* c = add("check", "Run the checked build: accesses out of bounds, reads of unwritten memory, races", check);
+  c->add_option("--on", o->check_on, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
 }
 
 }  // namespace passnet::cli

@@ -7,15 +7,12 @@
 #include "pass/kernel_build.h"
 #include "tile_cpu/checked.h"
 #include "tile_cpu/compile.h"
+#include "tile_cuda/checked.h"
+#include "tile_cuda/stages.h"
 
 namespace passnet {
 
 namespace {
-
-struct CheckedLaunch {
-  KernelSource source;
-  tile_cpu::CheckedKernel kernel = nullptr;
-};
 
 std::string index_text(std::int64_t element, const std::vector<std::int64_t>& sizes) {
   std::vector<std::int64_t> out(sizes.size());
@@ -25,15 +22,122 @@ std::string index_text(std::int64_t element, const std::vector<std::int64_t>& si
 
 }  // namespace
 
+// One launch in its checked build.
+class CheckedLaunch {
+ public:
+  virtual ~CheckedLaunch() = default;
+  bool empty() const { return source.programs() == 0; }
+  virtual const std::vector<tile::Site>& sites() const = 0;
+  virtual void run(tile::Shadow& memory, const tile::Shadow::Launch& launch) = 0;
+
+  KernelSource source;
+};
+
+class CheckedPlatform {
+ public:
+  using Launches = std::vector<std::unique_ptr<CheckedLaunch>>;
+  virtual ~CheckedPlatform() = default;
+  virtual std::unique_ptr<tile::Shadow> memory() const = 0;
+  virtual std::unique_ptr<CheckedLaunch> emit(const LaunchPlan& plan, const Launch& launch,
+                                              const LaunchVariant& variant, void* const* addresses) const = 0;
+  virtual void compile(const Launches& launches) const = 0;
+};
+
+namespace {
+
+class CpuLaunch final : public CheckedLaunch {
+ public:
+  const std::vector<tile::Site>& sites() const override { return source.emitted.sites; }
+  void run(tile::Shadow& memory, const tile::Shadow::Launch& launch) override {
+    static_cast<tile_cpu::CheckedMemory&>(memory).run(kernel, source.emitted.scratch_bytes, launch,
+                                                      source.arguments.data());
+  }
+  tile_cpu::CheckedKernel kernel = nullptr;
+};
+
+class CpuPlatform final : public CheckedPlatform {
+ public:
+  std::unique_ptr<tile::Shadow> memory() const override { return std::make_unique<tile_cpu::CheckedMemory>(); }
+  std::unique_ptr<CheckedLaunch> emit(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
+                                      void* const* addresses) const override {
+    auto out = std::make_unique<CpuLaunch>();
+    out->source = build_kernel(plan, launch, variant, addresses, true).take();
+    return out;
+  }
+  void compile(const Launches& launches) const override {
+    std::vector<std::string> sources;
+    for (const auto& l : launches)
+      if (!l->empty()) sources.push_back(l->source.emitted.source);
+    auto compiled = tile_cpu::compile_many(sources, tile_cpu::Build::checked);
+    std::size_t next = 0;
+    for (const auto& l : launches)
+      if (!l->empty())
+        static_cast<CpuLaunch&>(*l).kernel = reinterpret_cast<tile_cpu::CheckedKernel>(compiled[next++].take().entry);
+  }
+};
+
+class CudaLaunch final : public CheckedLaunch {
+ public:
+  const std::vector<tile::Site>& sites() const override { return emitted.sites; }
+  void run(tile::Shadow& memory, const tile::Shadow::Launch& launch) override {
+    std::vector<void*> arguments;
+    for (tile_cpu::Argument& a : source.arguments) arguments.push_back(&a);
+    static_cast<tile_cuda::CheckedMemory&>(memory).run(loaded, launch, std::move(arguments));
+  }
+  tile_cuda::Emitted emitted;
+  tile_cuda::LoadedKernel loaded;
+};
+
+class CudaPlatform final : public CheckedPlatform {
+ public:
+  CudaPlatform() : device_(*cuda::device().take()) {}
+  std::unique_ptr<tile::Shadow> memory() const override { return std::make_unique<tile_cuda::CheckedMemory>(device_); }
+  std::unique_ptr<CheckedLaunch> emit(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
+                                      void* const* addresses) const override {
+    auto out = std::make_unique<CudaLaunch>();
+    out->source = describe_kernel(lower_launch(plan, launch, variant).take(), plan, launch, variant, addresses).take();
+    if (!out->empty())
+      out->emitted = tile_cuda::run_stages(out->source.function, out->source.facts,
+                                           cuda_target(variant, tile_cuda::machine_of(device_)), {}, true)
+                         .take();
+    return out;
+  }
+  void compile(const Launches& launches) const override {
+    std::vector<const tile_cuda::Emitted*> sources;
+    for (const auto& l : launches)
+      if (!l->empty()) sources.push_back(&static_cast<CudaLaunch&>(*l).emitted);
+    auto compiled = tile_cuda::compile_many(device_, sources);
+    std::size_t next = 0;
+    for (const auto& l : launches)
+      if (!l->empty()) static_cast<CudaLaunch&>(*l).loaded = compiled[next++].take();
+  }
+
+ private:
+  const cuda::Device& device_;
+};
+
+// What does not compile is found again, and reported, by who needs it.
+void build_all(const LaunchPlan& plan, void* const* addresses) {
+  std::vector<std::string> sources;
+  for (const Launch& launch : plan.launches)
+    for (const std::size_t v : distinct_variants(launch))
+      if (auto source = build_kernel(plan, launch, launch.variants[v], addresses, false);
+          source && source->programs() > 0)
+        sources.push_back(std::move(source->emitted.source));
+  const auto kept_in_memory = tile_cpu::compile_many(sources);
+}
+
+}  // namespace
+
 class CheckedPlan final : public PreparedPlan {
  public:
-  CheckedPlan(CheckedBackend& backend, const LaunchPlan& plan, std::vector<CheckedLaunch> launches)
+  CheckedPlan(CheckedBackend& backend, const LaunchPlan& plan, CheckedPlatform::Launches launches)
       : backend_(backend), plan_(plan), launches_(std::move(launches)) {}
 
   bool watches() const override { return true; }
 
   void begin() override {
-    memory_ = {};
+    memory_ = backend_.platform_->memory();
     regions_.assign(plan_.buffers.size(), -1);
   }
 
@@ -41,14 +145,14 @@ class CheckedPlan final : public PreparedPlan {
     const Buffer& b = plan_.buffers[static_cast<std::size_t>(buffer)];
     if (b.kind == BufferKind::view) return;
     const bool written = b.kind != BufferKind::fresh || b.fill == Fill::value;
-    regions_[static_cast<std::size_t>(buffer)] = memory_.add(
+    regions_[static_cast<std::size_t>(buffer)] = memory_->add(
         addresses[buffer], hull_bytes(b.desc), static_cast<std::int64_t>(dtype_row(b.desc.dtype).size), written);
   }
 
   void launch(std::size_t index, void* const* addresses) override {
-    CheckedLaunch& l = launches_[index];
-    if (l.kernel == nullptr) return;  // no programs
-    tile_cpu::CheckedMemory::Launch info{l.source.function, l.source.emitted, l.source.facts.grid, {}};
+    CheckedLaunch& l = *launches_[index];
+    if (l.empty()) return;
+    tile::Shadow::Launch info{l.source.function, l.sites(), l.source.facts.grid, {}, backend_.options_.backwards};
     info.parameters.resize(l.source.arguments.size());
     for (const auto& [parameter, buffer] : l.source.pointers) {
       l.source.arguments[parameter].pointer = addresses[buffer];
@@ -56,19 +160,19 @@ class CheckedPlan final : public PreparedPlan {
                                     regions_[static_cast<std::size_t>(root_of(plan_, buffer).buffer)],
                                     l.source.written[parameter]};
     }
-    memory_.run(l.kernel, info, l.source.arguments.data(), backend_.options_.backwards);
+    l.run(*memory_, info);
   }
 
   void finished(void* const*) override {
-    std::vector<Error> errors = memory_.errors();
+    std::vector<Error> errors = memory_->errors();
     if (errors.empty()) find_unwritten(plan_.output, errors);
     for (std::size_t id = 0; id < plan_.buffers.size(); ++id)
-      if (const Buffer& b = plan_.buffers[id]; b.kind == BufferKind::input && memory_.is_stored(regions_[id])) {
+      if (const Buffer& b = plan_.buffers[id]; b.kind == BufferKind::input && memory_->is_stored(regions_[id])) {
         std::string fact = fmt::format("argument {} of a wrapper is written in place", b.input);
         if (std::find(backend_.facts_.begin(), backend_.facts_.end(), fact) == backend_.facts_.end())
           backend_.facts_.push_back(std::move(fact));
       }
-    memory_ = {};
+    memory_.reset();
     if (errors.empty()) return;
     Error first = errors[0];
     backend_.errors_.insert(backend_.errors_.end(), std::make_move_iterator(errors.begin()),
@@ -79,7 +183,7 @@ class CheckedPlan final : public PreparedPlan {
  private:
   void find_unwritten(const PlanOutput& output, std::vector<Error>& errors) const {
     for (const PlanOutput& item : output.items) find_unwritten(item, errors);
-    if (output.buffer < 0 || errors.size() >= tile_cpu::CheckedMemory::kErrorLimit) return;
+    if (output.buffer < 0 || errors.size() >= tile::Shadow::kErrorLimit) return;
     const Root root = root_of(plan_, output.buffer);
     const TensorDesc& d = plan_.buffers[static_cast<std::size_t>(output.buffer)].desc;
     const auto region = regions_[static_cast<std::size_t>(root.buffer)];
@@ -89,7 +193,7 @@ class CheckedPlan final : public PreparedPlan {
     std::vector<std::int64_t> index(d.sizes.size(), 0);
     std::int64_t at = root.offset;
     for (std::int64_t i = 0; i < n; ++i) {
-      if (!memory_.is_written(region, at * size) && count++ == 0) first = i;
+      if (!memory_->is_written(region, at * size) && count++ == 0) first = i;
       for (std::size_t k = index.size(); k-- > 0;) {  // the next element in row-major order
         at += d.strides[k];
         if (++index[k] < d.sizes[k]) break;
@@ -108,56 +212,43 @@ class CheckedPlan final : public PreparedPlan {
 
   CheckedBackend& backend_;
   const LaunchPlan& plan_;
-  std::vector<CheckedLaunch> launches_;
-  tile_cpu::CheckedMemory memory_;
-  std::vector<tile_cpu::CheckedMemory::RegionId> regions_;  // by buffer; -1: a view
+  CheckedPlatform::Launches launches_;
+  std::unique_ptr<tile::Shadow> memory_;
+  std::vector<tile::Shadow::RegionId> regions_;  // by buffer; -1: a view
 };
 
+CheckedBackend::CheckedBackend(DeviceType device, const Options& options) : device_(device), options_(options) {
+  if (device == DeviceType::cuda)
+    platform_ = std::make_unique<CudaPlatform>();
+  else
+    platform_ = std::make_unique<CpuPlatform>();
+}
+
+CheckedBackend::~CheckedBackend() = default;
+
 std::unique_ptr<PreparedPlan> CheckedBackend::build(const LaunchPlan& plan, void* const* addresses) {
-  std::vector<CheckedLaunch> launches(plan.launches.size());
-  std::vector<std::string> sources;
-  for (std::size_t i = 0; i < launches.size(); ++i) {
-    const Launch& launch = plan.launches[i];
+  CheckedPlatform::Launches launches;
+  for (const Launch& launch : plan.launches) {
     const std::vector<std::size_t> variants = distinct_variants(launch);
     variants_ = std::max(variants_, variants.size());
     // One that cannot be built is skipped, as autotuning does; the first error counts if none can.
+    std::unique_ptr<CheckedLaunch> built;
     std::optional<Error> error;
-    for (std::size_t k = 0; k < variants.size(); ++k) {
+    for (std::size_t k = 0; k < variants.size() && built == nullptr; ++k) {
       const std::size_t v = variants[(std::min(options_.variant, variants.size() - 1) + k) % variants.size()];
-      auto source = build_kernel(plan, launch, launch.variants[v], addresses, true);
-      if (source) {
-        launches[i].source = std::move(*source);
-        error.reset();
-        break;
-      }
-      if (!error) error = std::move(source.error());
+      auto emitted = guarded([&] { return platform_->emit(plan, launch, launch.variants[v], addresses); });
+      if (emitted)
+        built = std::move(*emitted);
+      else if (!error)
+        error = std::move(emitted.error());
     }
-    if (error) fail(std::move(*error));
-    for (const tile_cpu::Site& site : launches[i].source.emitted.sites)
-      ordered_ |= site.kind == tile_cpu::Site::Kind::atomic;
-    sources.push_back(launches[i].source.emitted.source);
+    if (built == nullptr) fail(std::move(*error));
+    for (const tile::Site& site : built->sites()) ordered_ |= site.kind == tile::Site::Kind::atomic;
+    launches.push_back(std::move(built));
   }
-  if (options_.prebuild) prebuild(plan, addresses);
-  std::erase(sources, "");
-  const auto compiled = tile_cpu::compile_many(sources, tile_cpu::Build::checked);
-  std::size_t next = 0;
-  for (CheckedLaunch& l : launches) {
-    if (l.source.emitted.source.empty()) continue;  // a grid without programs
-    auto kernel = compiled[next++];
-    l.kernel = reinterpret_cast<tile_cpu::CheckedKernel>(kernel.take().entry);
-  }
+  if (options_.prebuild && device_ == DeviceType::cpu) build_all(plan, addresses);
+  platform_->compile(launches);
   return std::make_unique<CheckedPlan>(*this, plan, std::move(launches));
-}
-
-// What does not compile is found again, and reported, by who needs it.
-void CheckedBackend::prebuild(const LaunchPlan& plan, void* const* addresses) const {
-  std::vector<std::string> sources;
-  for (const Launch& launch : plan.launches)
-    for (const std::size_t v : distinct_variants(launch))
-      if (auto source = build_kernel(plan, launch, launch.variants[v], addresses, false);
-          source && source->programs() > 0)
-        sources.push_back(std::move(source->emitted.source));
-  const auto kept_in_memory = tile_cpu::compile_many(sources);
 }
 
 Result<std::unique_ptr<PreparedPlan>> CheckedBackend::prepare(const LaunchPlan& plan, void* const* addresses) {

@@ -5,15 +5,17 @@
 
 namespace passnet {
 
+class CheckedPlatform;  // what depends on the device
+
 class CheckedBackend final : public KernelBackend {
  public:
   struct Options {
     std::size_t variant = 0;  // of an autotuned launch's distinct ones; launches that have fewer take their last
     bool backwards = false;   // the last program first
-    bool prebuild = false;    // the fast build of every variant too, so that nothing is left to be compiled
+    bool prebuild = false;    // on the CPU: the fast build of every variant too, so that nothing is left to compile
   };
-  explicit CheckedBackend(const Options& options) : options_(options) {}
-  CheckedBackend() = default;
+  CheckedBackend(DeviceType device, const Options& options);
+  ~CheckedBackend() override;
   // A plan in which something is found fails when it ends, with the first error.
   Result<std::unique_ptr<PreparedPlan>> prepare(const LaunchPlan& plan, void* const* addresses) override;
 
@@ -26,14 +28,15 @@ class CheckedBackend final : public KernelBackend {
   // Inputs of a wrapper that kernels write: `argument 0 of the wrapper is written by kernel k`.
   const std::vector<std::string>& facts() const { return facts_; }
   bool failed() const override { return failed_; }
+  DeviceType device() const override { return device_; }
 
  private:
   friend class CheckedPlan;
   std::unique_ptr<PreparedPlan> build(const LaunchPlan& plan, void* const* addresses);
 
-  void prebuild(const LaunchPlan& plan, void* const* addresses) const;
-
+  DeviceType device_;
   Options options_;
+  std::unique_ptr<CheckedPlatform> platform_;
   std::size_t variants_ = 1;
   std::vector<Error> errors_;
   std::vector<std::string> facts_;

@@ -188,11 +188,11 @@ std::unique_ptr<PreparedPlan> CudaBackend::build(const LaunchPlan& plan, void* c
         CudaKernel k;
         k.variant = v;
         k.source = describe_kernel(lower_launch(plan, launch, variant).take(), plan, launch, variant, addresses).take();
-        const tile_cuda::Target target{variant.num_warps, variant.num_stages, variant.fp_fusion,
-                                       tile_cuda::machine_of(device)};
         if (!k.empty())
           k.emitted =
-              tile_cuda::run_stages(k.source.function, k.source.facts, target, dump_into(dump_folder_, name)).take();
+              tile_cuda::run_stages(k.source.function, k.source.facts,
+                                    cuda_target(variant, tile_cuda::machine_of(device)), dump_into(dump_folder_, name))
+                  .take();
         return k;
       });
       if (kernel)

@@ -5,6 +5,7 @@
 
 #include "cuda/memory.h"
 #include "pass/kernel_build.h"
+#include "tile_cuda/checked.h"
 #include "tile_cuda/compile.h"
 #include "tile_cuda/stages.h"
 
@@ -18,11 +19,11 @@ struct Built {
 };
 
 Built build(const tile::Function& function, const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
-            void* const* addresses, const tile_cuda::Machine& machine) {
+            void* const* addresses, const tile_cuda::Machine& machine, bool checked) {
   Built out;
   out.source = describe_kernel(function, plan, launch, variant, addresses).take();
-  const tile_cuda::Target target{variant.num_warps, variant.num_stages, variant.fp_fusion, machine};
-  out.emitted = tile_cuda::run_stages(out.source.function, out.source.facts, target).take();
+  out.emitted =
+      tile_cuda::run_stages(out.source.function, out.source.facts, cuda_target(variant, machine), {}, checked).take();
   return out;
 }
 
@@ -30,8 +31,8 @@ Built build(const tile::Function& function, const LaunchPlan& plan, const Launch
 
 Result<tile_cuda::Emitted> cuda_source(const tile::Function& function, const LaunchPlan& plan, const Launch& launch,
                                        const LaunchVariant& variant, void* const* addresses,
-                                       const tile_cuda::Machine& machine) {
-  return guarded([&] { return build(function, plan, launch, variant, addresses, machine).emitted; });
+                                       const tile_cuda::Machine& machine, bool checked) {
+  return guarded([&] { return build(function, plan, launch, variant, addresses, machine, checked).emitted; });
 }
 
 namespace {
@@ -39,13 +40,14 @@ namespace {
 // The plan's buffers on the device, and a kernel over them.
 class OnDevice {
  public:
-  OnDevice(const tile::Function& function, const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant)
+  OnDevice(const tile::Function& function, const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
+           bool checked = false)
       : device_(*cuda::device().take()), plan_(plan) {
     device_.enter();
     for (std::size_t id = 0; id < plan.buffers.size(); ++id)
       pointers_.push_back(
           reinterpret_cast<void*>(memory_.emplace_back(device_, std::max<std::size_t>(4, bytes(id))).address()));
-    built_ = build(function, plan, launch, variant, pointers_.data(), tile_cuda::machine_of(device_));
+    built_ = build(function, plan, launch, variant, pointers_.data(), tile_cuda::machine_of(device_), checked);
     for (const auto& [parameter, buffer] : built_.source.pointers)
       built_.source.arguments[parameter].pointer = pointers_[static_cast<std::size_t>(buffer)];
     for (tile_cpu::Argument& a : built_.source.arguments) arguments_.push_back(&a);
@@ -55,6 +57,23 @@ class OnDevice {
   const cuda::Device& device() const { return device_; }
   std::size_t bytes(std::size_t id) const { return static_cast<std::size_t>(hull_bytes(plan_.buffers[id].desc)); }
   cuda::Address address(std::size_t id) const { return memory_[id].address(); }
+  void fill(void* const* addresses) const {
+    for (std::size_t id = 0; id < plan_.buffers.size(); ++id)
+      device_.check(device_.call.MemcpyHtoD(address(id), addresses[id], bytes(id)), "cannot copy to the device");
+  }
+  void fetch(void* const* addresses) const {
+    for (std::size_t id = 0; id < plan_.buffers.size(); ++id)
+      device_.check(device_.call.MemcpyDtoH(addresses[id], address(id), bytes(id)), "cannot copy from the device");
+  }
+  void check(tile_cuda::CheckedMemory& shadow) {
+    const KernelSource& source = built_.source;
+    if (source.programs() == 0) return;
+    tile::Shadow::Launch launch{source.function, built_.emitted.sites, source.facts.grid, {}, false};
+    launch.parameters.resize(source.arguments.size());
+    for (const auto& [parameter, buffer] : source.pointers)
+      launch.parameters[parameter] = {source.arguments[parameter].pointer, buffer, source.written[parameter]};
+    shadow.run(kernel_, launch, arguments_);
+  }
   void launch() {
     if (built_.source.programs() > 0)
       tile_cuda::launch(device_, kernel_, built_.source.facts.grid, built_.emitted.flat, arguments_.data());
@@ -77,15 +96,27 @@ Result<std::monostate> cuda_run(const tile::Function& function, const LaunchPlan
   return guarded([&] {
     OnDevice there(function, plan, launch, variant);
     const cuda::Device& device = there.device();
-    for (std::size_t id = 0; id < plan.buffers.size(); ++id)
-      device.check(device.call.MemcpyHtoD(there.address(id), addresses[id], there.bytes(id)),
-                   "cannot copy to the device");
+    there.fill(addresses);
     there.launch();
     device.check(device.call.CtxSynchronize(), "the kernel failed");
-    for (std::size_t id = 0; id < plan.buffers.size(); ++id)
-      device.check(device.call.MemcpyDtoH(addresses[id], there.address(id), there.bytes(id)),
-                   "cannot copy from the device");
+    there.fetch(addresses);
     return std::monostate{};
+  });
+}
+
+Result<std::unique_ptr<tile::Shadow>> cuda_check(const tile::Function& function, const LaunchPlan& plan,
+                                                 const Launch& launch, const LaunchVariant& variant,
+                                                 void* const* addresses, const std::vector<bool>& written) {
+  return guarded([&] {
+    OnDevice there(function, plan, launch, variant, true);
+    auto shadow = std::make_unique<tile_cuda::CheckedMemory>(there.device());
+    there.fill(addresses);
+    for (std::size_t id = 0; id < plan.buffers.size(); ++id)
+      shadow->add(reinterpret_cast<void*>(there.address(id)), static_cast<std::int64_t>(there.bytes(id)),
+                  static_cast<std::int64_t>(dtype_row(plan.buffers[id].desc.dtype).size), written[id]);
+    there.check(*shadow);
+    there.fetch(addresses);
+    return std::unique_ptr<tile::Shadow>(std::move(shadow));
   });
 }
 

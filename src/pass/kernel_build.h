@@ -4,6 +4,7 @@
 #include "pass/launch_plan.h"
 #include "tile_cpu/abi.h"
 #include "tile_cpu/stages.h"
+#include "tile_cuda/emit.h"
 
 namespace passnet {
 
@@ -39,6 +40,11 @@ Result<KernelSource> build_function(tile::Function function, const LaunchPlan& p
 // Both.
 Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
                                   void* const* addresses, bool checked, const tile_cpu::StageDump& dump = {});
+
+// What a variant asks of a GPU.
+inline tile_cuda::Target cuda_target(const LaunchVariant& variant, const tile_cuda::Machine& machine) {
+  return {variant.num_warps, variant.num_stages, variant.fp_fusion, machine};
+}
 
 // The buffer whose memory a buffer lies in: itself, or what it is a view of; and how many elements on.
 struct Root {

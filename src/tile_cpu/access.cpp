@@ -9,16 +9,8 @@
 
 namespace passnet::tile_cpu {
 
-std::string Emitter::site(const Op& op, Site::Kind kind) {
-  Site s;
-  s.kind = kind;
-  s.source = op.source;
-  s.text = op.text;
-  if (kind != Site::Kind::assertion) {
-    s.parameter = parameter_of(op.operands[0]);
-    s.elem = type(op.operands[0]).elem;
-  }
-  out_.sites.push_back(std::move(s));
+std::string Emitter::site(const Op& op) {
+  out_.sites.push_back(tile::site_of(f_, op, parameter_of(op.operands[0])));
   return std::to_string(out_.sites.size() - 1);
 }
 
@@ -166,8 +158,7 @@ Ref Emitter::load(const Op& op, const Index& index, Mode mode) {
   level = std::max(level, at.level);
   const std::string pointer = a.base.empty() ? fmt::format("(const {}*)({})", stored_name(elem), at.text)
                                              : fmt::format("{} + ({})", a.base, at.text);
-  std::string text = checked_ ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", access_name(elem),
-                                            site(op, Site::Kind::load), pointer)
+  std::string text = checked_ ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", access_name(elem), site(op), pointer)
                               : fmt::format("ld1<{}>({})", access_name(elem), pointer);
   if (!left.empty()) {
     const Ref m = eval_mask(left, scalar);
@@ -228,8 +219,8 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
                                    : fmt::format("{} + {}", offsets, wide);
     }
     if (checked_)
-      text = fmt::format("ck_ld<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op, Site::Kind::load),
-                         base, offsets, mask.empty() ? "all(true)" : lanes_of(m, Elem::i1).text, rest);
+      text = fmt::format("ck_ld<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op), base, offsets,
+                         mask.empty() ? "all(true)" : lanes_of(m, Elem::i1).text, rest);
     else if (lanes_mask)
       text = fmt::format("ld_at_mask<{}, Full>({}, {}, {}, {}, n)", kind, base, offsets, m.text, rest);
     else
@@ -246,8 +237,7 @@ void Emitter::store(const Op& op, const Index& index) {
   const std::string indent(levels_.size() * 2, ' ');
   if (op.code == Code::check) {
     const Ref c = lanes_of(eval(op.operands[0], index, Mode::lanes), Elem::i1);
-    code +=
-        fmt::format("{}ck_assert<Full>(hooks, {}, program, {}, n);\n", indent, site(op, Site::Kind::assertion), c.text);
+    code += fmt::format("{}ck_assert<Full>(hooks, {}, program, {}, n);\n", indent, site(op), c.text);
     return;
   }
   const bool atomic = op.code == Code::atomic || op.code == Code::atomic_cas;
@@ -301,7 +291,7 @@ void Emitter::store(const Op& op, const Index& index) {
       const std::string desired =
           op.code == Code::atomic_cas ? lanes_of(eval(op.operands[2], index, Mode::lanes), elem).text : value;
       text = fmt::format("atomic_at<{}, Full>({}, {}, {}, {}, {}, {}, n)", kind,
-                         checked_ ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op, Site::Kind::atomic))
+                         checked_ ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op))
                                   : fmt::format("Atomic_{}{{}}", what),
                          base, offsets, value, desired, mask);
       if (kept) {
@@ -310,8 +300,8 @@ void Emitter::store(const Op& op, const Index& index) {
         return keep_old({old, vector_level_, true});
       }
     } else if (checked_) {
-      text = fmt::format("ck_st<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op, Site::Kind::store),
-                         base, offsets, value, mask);
+      text = fmt::format("ck_st<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op), base, offsets, value,
+                         mask);
     } else if (lanes_mask) {
       text = fmt::format("st_at_mask<{}, Full>({}, {}, {}, {}, n)", kind, base, offsets, value, m.text);
     } else {

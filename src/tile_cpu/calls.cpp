@@ -229,9 +229,9 @@ void Emitter::emit_scalar(const Op& op) {
     }
     case Code::load: {
       const std::string kind = access_name(elem);
-      std::string value = checked_ ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", kind, site(op, Site::Kind::load),
-                                                 text(op.operands[0]))
-                                   : fmt::format("ld1<{}>({})", kind, text(op.operands[0]));
+      std::string value = checked_
+                              ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", kind, site(op), text(op.operands[0]))
+                              : fmt::format("ld1<{}>({})", kind, text(op.operands[0]));
       if (op.operands.size() > 1)
         value = fmt::format("{} ? {} : ({}){}", text(op.operands[1]), value, scalar_name(elem),
                             op.operands.size() > 2 ? text(op.operands[2]) : constant_text(Op{}, elem));
@@ -241,8 +241,8 @@ void Emitter::emit_scalar(const Op& op) {
       const std::string kind = access_name(elem);
       const std::string mask = op.operands.size() > 2 ? fmt::format("if ({}) ", text(op.operands[2])) : "";
       if (checked_)
-        line(fmt::format("{}ck_st1<{}>(hooks, {}, program, {}, {});", mask, kind, site(op, Site::Kind::store),
-                         text(op.operands[0]), text(op.operands[1])));
+        line(fmt::format("{}ck_st1<{}>(hooks, {}, program, {}, {});", mask, kind, site(op), text(op.operands[0]),
+                         text(op.operands[1])));
       else
         line(fmt::format("{}st1<{}>({}, {});", mask, kind, text(op.operands[0]), text(op.operands[1])));
       return;
@@ -251,9 +251,8 @@ void Emitter::emit_scalar(const Op& op) {
     case Code::atomic_cas: {
       const bool cas = op.code == Code::atomic_cas;
       const std::string what = cas ? "cas" : atomic_policy(op.atomic);
-      const std::string policy =
-          checked_ ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op, Site::Kind::atomic))
-                   : fmt::format("Atomic_{}{{}}", what);
+      const std::string policy = checked_ ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op))
+                                          : fmt::format("Atomic_{}{{}}", what);
       const std::string value = text(op.operands[1]);
       std::string call = fmt::format("atomic_one<{}>({}, {}, {}, {})", access_name(elem), policy, text(op.operands[0]),
                                      value, cas ? text(op.operands[2]) : value);
@@ -263,8 +262,7 @@ void Emitter::emit_scalar(const Op& op) {
       return define(call);
     }
     case Code::check:
-      line(fmt::format("if (!{}) hooks->failed(hooks->context, {}, program);", text(op.operands[0]),
-                       site(op, Site::Kind::assertion)));
+      line(fmt::format("if (!{}) hooks->failed(hooks->context, {}, program);", text(op.operands[0]), site(op)));
       return;
     case Code::cast:
     case Code::bitcast: {

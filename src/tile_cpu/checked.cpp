@@ -6,28 +6,15 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/file.h"
 #include "tile_cpu/launch.h"
 
 namespace passnet::tile_cpu {
 
-namespace {
-
-// A program in the shadow: its number + 1, 0 for none. Touched atomically: with the upper bit.
-constexpr std::uint32_t kAtomicBit = 0x8000'0000U;
-constexpr std::uint32_t kMany = 0x7fff'ffffU;  // several programs
-std::uint32_t mark_of(std::int64_t program) { return static_cast<std::uint32_t>(program + 1); }
-
-std::string program_text(std::int64_t program, const std::array<std::int64_t, 3>& grid) {
-  return fmt::format("({}, {}, {})", program % grid[0], program / grid[0] % grid[1], program / grid[0] / grid[1]);
-}
-
-std::string other_text(std::uint32_t mark, const std::array<std::int64_t, 3>& grid) {
-  mark &= ~kAtomicBit;
-  return mark == kMany ? "others" : "program " + program_text(static_cast<std::int64_t>(mark) - 1, grid);
-}
-
-}  // namespace
+using tile::Fault;
+using tile::kAtomicMark;
+using tile::kManyMark;
+using tile::mark_of;
+using tile::Site;
 
 void CheckedMemory::Free::operator()(void* p) const { std::free(p); }
 
@@ -49,41 +36,36 @@ CheckedMemory::RegionId CheckedMemory::add(void* address, std::int64_t bytes, st
   return static_cast<RegionId>(regions_.size() - 1);
 }
 
-void CheckedMemory::mark_written(RegionId region) { regions_[static_cast<std::size_t>(region)].all_written = true; }
-
-bool CheckedMemory::is_written(RegionId region, std::int64_t byte) const {
+bool CheckedMemory::is_written(RegionId region, std::int64_t byte) {
   const Region& r = regions_[static_cast<std::size_t>(region)];
   return r.all_written || r.written[static_cast<std::uint64_t>(byte) >> r.shift] != 0;
 }
 
-void CheckedMemory::run(CheckedKernel kernel, const Launch& launch, const Argument* arguments, bool backwards) {
-  const std::int64_t programs = launch.grid[0] * launch.grid[1] * launch.grid[2];
-  if (programs >= kMany)
-    fail(Code::limit, fmt::format("a checked run of {} programs; the limit is {}", programs, kMany - 1));
+void CheckedMemory::run(CheckedKernel kernel, std::int64_t scratch_bytes, const Launch& launch,
+                        const Argument* arguments) {
+  check_size(launch);
   for (const Parameter& p : launch.parameters) {
     if (p.region < 0 || !p.written) continue;
     Region& r = regions_[static_cast<std::size_t>(p.region)];
     r.writer = zeroed<std::uint32_t>(r.granules());
     r.reader = zeroed<std::uint32_t>(r.granules());
   }
-  sites_.assign(launch.emitted.sites.size(), {});
+  std::vector<tile::Findings> found(launch.sites.size());
+  sites_.assign(launch.sites.size(), {});
   for (std::size_t i = 0; i < sites_.size(); ++i) {
-    const Site& site = launch.emitted.sites[i];
-    sites_[i].kind = site.kind;
-    sites_[i].size = static_cast<std::uint64_t>(tile::elem_bytes(site.elem));
-    const RegionId region =
-        site.parameter >= 0 ? launch.parameters[static_cast<std::size_t>(site.parameter)].region : -1;
-    sites_[i].fixed = region >= 0;
-    if (region >= 0) sites_[i].region = &regions_[static_cast<std::size_t>(region)];
+    const Site& site = launch.sites[i];
+    const RegionId region = launch.region_of(site);
+    sites_[i] = {region < 0 ? nullptr : &regions_[static_cast<std::size_t>(region)], region >= 0,
+                 static_cast<std::uint64_t>(tile::elem_bytes(site.elem)), site.kind, &found[i]};
   }
   program_ = -1;
   const Hooks hooks{this, access, failed};
-  char* const scratch = thread_scratch(launch.emitted.scratch_bytes);
-  if (backwards)
-    for (std::int64_t p = programs; p-- > 0;) kernel(arguments, p, p + 1, scratch, &hooks);
+  char* const scratch = thread_scratch(scratch_bytes);
+  if (launch.backwards)
+    for (std::int64_t p = launch.programs(); p-- > 0;) kernel(arguments, p, p + 1, scratch, &hooks);
   else
-    kernel(arguments, 0, programs, scratch, &hooks);
-  report(launch);
+    kernel(arguments, 0, launch.programs(), scratch, &hooks);
+  report(launch, found);
   for (Region& r : regions_) {
     r.writer.reset();
     r.reader.reset();
@@ -97,7 +79,7 @@ int CheckedMemory::access(void* self, std::int64_t site, void* address, std::int
 
 void CheckedMemory::failed(void* self, std::int64_t site, std::int64_t program) {
   auto& memory = *static_cast<CheckedMemory*>(self);
-  memory.note(memory.sites_[static_cast<std::size_t>(site)], assertion, nullptr, program);
+  memory.note(memory.sites_[static_cast<std::size_t>(site)], Fault::assertion, nullptr, program);
 }
 
 int CheckedMemory::touch(SiteState& s, char* address, std::int64_t program, const void* value) {
@@ -109,7 +91,7 @@ int CheckedMemory::touch(SiteState& s, char* address, std::int64_t program, cons
       for (Region& r : regions_)
         if (inside(&r)) s.region = &r;
     if (!inside(s.region)) {
-      note(s, out_of_bounds, address, program);
+      note(s, Fault::out_of_bounds, address, program);
       return 0;
     }
   }
@@ -136,14 +118,15 @@ int CheckedMemory::touch(SiteState& s, char* address, std::int64_t program, cons
 bool CheckedMemory::load(SiteState& s, std::uint64_t granule, char* address, std::int64_t program) {
   Region& r = *s.region;
   if (!r.all_written && r.written[granule] == 0) {
-    note(s, uninitialised, address, program);
+    note(s, Fault::uninitialised, address, program);
     return false;
   }
   if (r.writer == nullptr) return true;
   const std::uint32_t me = mark_of(program), writer = r.writer[granule];
-  if (writer != 0 && (writer & ~kAtomicBit) != me && !after_atomic_) note(s, read_race, address, program, writer);
+  if (writer != 0 && (writer & ~kAtomicMark) != me && !after_atomic_)
+    note(s, Fault::read_race, address, program, writer);
   std::uint32_t& reader = r.reader[granule];
-  reader = reader == 0 || reader == me ? me : kMany;
+  reader = reader == 0 || reader == me ? me : kManyMark;
   return true;
 }
 
@@ -155,9 +138,9 @@ void CheckedMemory::store(SiteState& s, std::uint64_t granule, char* address, st
   const std::uint32_t me = mark_of(program), writer = r.writer[granule], reader = r.reader[granule];
   if (!after_atomic_) {
     // Two programs that store the same bits leave the same memory in either order.
-    if (writer != 0 && (writer & ~kAtomicBit) != me && std::memcmp(address, value, s.size) != 0)
-      note(s, write_race, address, program, writer);
-    if (reader != 0 && reader != me) note(s, read_race, address, program, reader);
+    if (writer != 0 && (writer & ~kAtomicMark) != me && std::memcmp(address, value, s.size) != 0)
+      note(s, Fault::write_race, address, program, writer);
+    if (reader != 0 && reader != me) note(s, Fault::read_race, address, program, reader);
   }
   r.writer[granule] = me;
 }
@@ -166,84 +149,24 @@ bool CheckedMemory::atomic(SiteState& s, std::uint64_t granule, char* address, s
   Region& r = *s.region;
   r.stored = true;
   if (!r.all_written && r.written[granule] == 0) {
-    note(s, uninitialised, address, program);
+    note(s, Fault::uninitialised, address, program);
     return false;
   }
   if (r.writer == nullptr) return true;
   const std::uint32_t me = mark_of(program);
   std::uint32_t& writer = r.writer[granule];
-  if (writer != 0 && (writer & kAtomicBit) == 0 && writer != me && !after_atomic_)
-    note(s, write_race, address, program, writer);
-  writer = (writer == 0 || (writer & ~kAtomicBit) == me ? me : kMany) | kAtomicBit;
+  if (writer != 0 && (writer & kAtomicMark) == 0 && writer != me && !after_atomic_)
+    note(s, Fault::write_race, address, program, writer);
+  writer = (writer == 0 || (writer & ~kAtomicMark) == me ? me : kManyMark) | kAtomicMark;
   return true;
 }
 
 void CheckedMemory::note(SiteState& s, Fault fault, char* address, std::int64_t program, std::uint32_t other) {
-  Finding& f = s.found[fault];
+  tile::Finding& f = (*s.found)[static_cast<std::size_t>(fault)];
   if (f.count++ > 0) return;
   f.program = program;
   f.other = other;
-  f.index = reinterpret_cast<std::intptr_t>(address);
-}
-
-void CheckedMemory::report(const Launch& launch) {
-  for (std::size_t fault = 0; fault < kFaults; ++fault)
-    for (std::size_t i = 0; i < sites_.size(); ++i)
-      if (const Finding& f = sites_[i].found[fault]; f.count > 0 && errors_.size() < kErrorLimit)
-        errors_.push_back(describe(launch, i, static_cast<Fault>(fault), f));
-}
-
-Error CheckedMemory::describe(const Launch& launch, std::size_t index, Fault fault, const Finding& found) const {
-  const Site& site = launch.emitted.sites[index];
-  const tile::Function& f = launch.function;
-  Error e;
-  e.code = Code::memory;
-  if (site.source.file < f.files.size())
-    e.where = where_in_file(f.files[site.source.file], site.source.place.line, site.source.place.column);
-  const std::string program = "program " + program_text(found.program, launch.grid);
-  const char* verb = site.kind == Site::Kind::load ? "loads" : site.kind == Site::Kind::store ? "stores" : "changes";
-  std::string what = fmt::format("address {:#x}", static_cast<std::uint64_t>(found.index)),
-              range = "no buffer of this launch";
-  if (site.parameter >= 0) {
-    const Parameter& p = launch.parameters[static_cast<std::size_t>(site.parameter)];
-    const std::int64_t size = tile::elem_bytes(site.elem);
-    const std::string& name = f.parameters[static_cast<std::size_t>(site.parameter)];
-    what = fmt::format("{}[{}]", name, (found.index - reinterpret_cast<std::intptr_t>(p.pointer)) / size);
-    if (p.region >= 0) {
-      const Region& r = regions_[static_cast<std::size_t>(p.region)];
-      const std::int64_t first = (r.begin - static_cast<char*>(p.pointer)) / size;
-      const auto count = static_cast<std::int64_t>(r.bytes) / size;
-      range = count == 0 ? "a buffer without elements" : fmt::format("{}[{}..{}]", name, first, first + count - 1);
-    }
-  }
-  const std::string times = found.count == 1 ? "" : fmt::format("{} elements at this line", found.count);
-  switch (fault) {
-    case out_of_bounds:
-      e.message =
-          fmt::format("kernel {}: {} {} {}, which is out of bounds: allowed is {}", f.name, program, verb, what, range);
-      e.notes = {"mask it: tl.load(p + offs, mask=offs < n), tl.store(p + offs, x, mask=offs < n)"};
-      break;
-    case uninitialised:
-      e.message = fmt::format("kernel {}: {} {} {}, which nothing has written", f.name, program, verb, what);
-      e.notes = {"torch.empty leaves memory as it is: store to it first, or allocate with torch.zeros"};
-      break;
-    case write_race:
-      e.message = fmt::format("kernel {}: {} {} {}, where {} of the same launch stored another value", f.name, program,
-                              verb, what, other_text(found.other, launch.grid));
-      e.notes = {"programs run in any order: give each its own elements, or use tl.atomic_add"};
-      break;
-    case read_race:
-      e.message = fmt::format("kernel {}: {} {} {}, which {} of the same launch {}", f.name, program, verb, what,
-                              other_text(found.other, launch.grid), site.kind == Site::Kind::load ? "wrote" : "read");
-      e.notes = {"programs run in any order: launch a second kernel for what needs the results of all"};
-      break;
-    case assertion:
-      e.code = Code::kernel;
-      e.message =
-          fmt::format("kernel {}: {}: assertion fails{}{}", f.name, program, site.text.empty() ? "" : ": ", site.text);
-  }
-  if (!times.empty()) e.notes.insert(e.notes.begin(), times);
-  return e;
+  f.address = reinterpret_cast<std::intptr_t>(address);
 }
 
 }  // namespace passnet::tile_cpu

@@ -5,24 +5,17 @@
 #include <vector>
 
 #include "base/error.h"
+#include "tile/checked.h"
 #include "tile/ir.h"
 #include "tile/launch_facts.h"
 
 namespace passnet::tile_cpu {
 
-struct Site {  // of an access or an assertion, in the checked build
-  enum class Kind : std::uint8_t { load, store, atomic, assertion } kind = Kind::load;
-  tile::Source source;
-  std::int32_t parameter = -1;  // whose pointer it derives from; -1: not known statically
-  tile::Elem elem = tile::Elem::f32;
-  std::string text;  // of an assertion
-};
-
 struct Emitted {
   std::string source;              // without any include
   std::int64_t scratch_bytes = 0;  // per thread
   double program_cost = 0;         // rough nanoseconds of one program, to decide about threads
-  std::vector<Site> sites;         // checked build only
+  std::vector<tile::Site> sites;   // checked build only
 };
 
 // `function` is verified, specialised for `facts` and simplified.

@@ -235,7 +235,7 @@ class Emitter {
   Ref eval_mask(const std::vector<At>& mask, Mode mode);
   bool remaining_mask(const Op& op, ValueId mask, const Index& index, std::vector<At>& left, int& level) const;
   void store(const Op& op, const Index& index);
-  std::string site(const Op& op, Site::Kind kind);
+  std::string site(const Op& op);
   std::int64_t memory_bytes(ValueId pointer) const;
   void fetch_ahead(const Op& load, const std::string& pointer);
   bool streams(const Op& store) const;

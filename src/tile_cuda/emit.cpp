@@ -40,10 +40,11 @@ std::string Ref::at(const std::string& e) const {
   return fmt::format("{}[{}]", name, bits_text(e, map));
 }
 
-Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target)
+Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target, bool checked)
     : f_(function),
       facts_(facts),
       target_(target),
+      checked_(checked),
       ranges_(tile::ranges(function, facts)),
       axes_(axes(function, facts, ranges_)),
       origin_(tile::pointer_origins(function)),
@@ -274,8 +275,8 @@ void Emitter::emit_op(const Op& op) {
     case Code::reduce: return emit_reduce(op);
     case Code::scan: return emit_scan(op);
     case Code::dot: return emit_dot(op);
-    case Code::yield:
-    case Code::check: return;
+    case Code::check: return emit_check(op);
+    case Code::yield: return;
     default: break;
   }
   const ValueId r = op.result();
@@ -454,18 +455,19 @@ void Emitter::emit_if(const Op& op) {
 
 Emitted Emitter::run() {
   Emitted out;
-  out.flat = facts_.grid[1] > kGridLimit || facts_.grid[2] > kGridLimit;
+  out.flat = checked_ || facts_.grid[1] > kGridLimit || facts_.grid[2] > kGridLimit;
   out.threads = 1 << thread_bits_;
   out.fp_fusion = target_.fp_fusion;
   if (out.flat) {
-    line(fmt::format("const i64 program = blockIdx.x;"));
+    line(checked_ ? "const i64 program = check_first + check_step * blockIdx.x;" : "const i64 program = blockIdx.x;");
     line(fmt::format(
         "const i32 pid0 = (i32)(program % {}), pid1 = (i32)(program / {} % {}), pid2 = (i32)(program / {});",
         facts_.grid[0], facts_.grid[0], facts_.grid[1], facts_.grid[0] * facts_.grid[1]));
   } else {
     line("const i32 pid0 = blockIdx.x, pid1 = blockIdx.y, pid2 = blockIdx.z;");
   }
-  line(fmt::format("const i32 tid = threadIdx.x;"));
+  line("const i32 tid = threadIdx.x;");
+  if (checked_) line("bool ordered = false;");
   std::string parameters;
   for (std::size_t i = 0; i < f_.body.params.size(); ++i) {
     const ValueId p = f_.body.params[i];
@@ -484,7 +486,10 @@ Emitted Emitter::run() {
          : t.elem == Elem::bf16 ? fmt::format("bf16_round({})", cast)
                                 : cast);
   }
+  if (checked_)
+    parameters += fmt::format("{}const Check* check, i64 check_first, i64 check_step", parameters.empty() ? "" : ", ");
   emit_block(f_.body.ops);
+  out.sites = std::move(sites_);
   out.shared_bytes = static_cast<int>(shared_bytes_);
   if (shared_bytes_ > target_.machine.shared_limit)
     passnet::fail({passnet::Code::limit,
@@ -498,8 +503,9 @@ Emitted Emitter::run() {
   return out;
 }
 
-Result<Emitted> emit(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target) {
-  return guarded([&] { return Emitter(function, facts, target).run(); });
+Result<Emitted> emit(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target,
+                     bool checked) {
+  return guarded([&] { return Emitter(function, facts, target, checked).run(); });
 }
 
 }  // namespace passnet::tile_cuda

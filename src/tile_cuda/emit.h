@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "tile/checked.h"
 #include "tile/ir.h"
 #include "tile/launch_facts.h"
 
@@ -30,10 +31,13 @@ struct Emitted {
   int threads = 0;     // of a block
   int shared_bytes = 0;
   bool fp_fusion = false;
-  bool flat = false;  // the grid is one-dimensional: y or z would be over the device's limit
+  bool flat = false;              // the grid is one-dimensional: y or z would be over the device's limit
+  std::vector<tile::Site> sites;  // checked build only; it has three more parameters: whom it asks, and the
+                                  // number of its first program and the step to the next
 };
 
 // `function` is verified, specialised for `facts` and simplified.
-Result<Emitted> emit(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target);
+Result<Emitted> emit(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target,
+                     bool checked = false);
 
 }  // namespace passnet::tile_cuda

@@ -57,7 +57,7 @@ bool elementwise(Code code);
 
 class Emitter {
  public:
-  Emitter(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target);
+  Emitter(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target, bool checked);
   Emitted run();
 
  private:
@@ -125,6 +125,11 @@ class Emitter {
   void emit_store(const Op& op);
   ValueId unrounded(ValueId v) const;
   void emit_atomic(const Op& op);
+  void emit_check(const Op& op);
+  // One element, asked for first in the checked build. `guard`: replica_guard of who does it.
+  std::string load_text(const Op& op, const std::string& pointer, const std::string& guard);
+  std::string store_text(const Op& op, const std::string& pointer, const std::string& value);
+  std::string site(const Op& op);
   std::int32_t memory_of(ValueId pointer) const;
   bool never_written(std::int32_t memory) const;
   // Memory that a program touched since its last barrier, through this pointer in this layout.
@@ -210,6 +215,7 @@ class Emitter {
   const tile::Function& f_;
   const tile::LaunchFacts& facts_;
   const Target target_;
+  const bool checked_;
   std::vector<tile::Range> ranges_;
   std::vector<Axes> axes_;
   std::vector<std::int32_t> origin_;  // by value: the parameter that a pointer comes from
@@ -231,6 +237,7 @@ class Emitter {
   std::string body_;
   int indent_ = 1;
   int names_ = 0;
+  std::vector<tile::Site> sites_;
   std::int64_t shared_bytes_ = 0, shared_base_ = 0;
   bool shared_used_ = false;
   std::map<ValueId, Placed> placed_;  // operands that stay in shared memory

@@ -52,6 +52,7 @@ void Emitter::touch_block(const Block& block) {
 }
 
 int Emitter::vector_bits(ValueId pointer, const Layout& layout) const {
+  if (checked_) return 0;
   const auto d = static_cast<std::size_t>(fast_dim(pointer));
   const BitRange range = dim_bits(type(pointer).shape, d);
   const int most = std::min(range.count, axes_[static_cast<std::size_t>(pointer)].dims[d].widest(type(pointer).elem));
@@ -80,6 +81,27 @@ Emitter::Vector Emitter::vector_along(const Layout& layout, BitRange range, int 
   return out;
 }
 
+std::string Emitter::site(const Op& op) {
+  sites_.push_back(tile::site_of(f_, op, origin_[static_cast<std::size_t>(op.operands[0])]));
+  return std::to_string(sites_.size() - 1);
+}
+
+std::string Emitter::load_text(const Op& op, const std::string& pointer, const std::string& guard) {
+  const ValueId p = op.operands[0];
+  const std::string access = tile::access_name(type(p).elem);
+  if (checked_)
+    return fmt::format("check_load_one<{}>(check, {}, program, {}, ordered, {})", access, site(op), pointer,
+                       guard.empty() ? "true" : guard);
+  return fmt::format("load_one<{}, {}>({})", access, never_written(memory_of(p)) ? "true" : "false", pointer);
+}
+
+std::string Emitter::store_text(const Op& op, const std::string& pointer, const std::string& value) {
+  const std::string access = tile::access_name(type(op.operands[0]).elem);
+  if (checked_)
+    return fmt::format("check_store_one<{}>(check, {}, program, {}, {}, ordered);", access, site(op), pointer, value);
+  return fmt::format("store_one<{}>({}, {});", access, pointer, value);
+}
+
 void Emitter::emit_load(const Op& op) {
   const ValueId r = op.result(), p = op.operands[0];
   const bool masked = op.operands.size() > 1, other_given = op.operands.size() > 2;
@@ -88,7 +110,7 @@ void Emitter::emit_load(const Op& op) {
   const std::string zero = fmt::format("({})0", type_name(type(r)));
   if (!type(r).is_tile()) {
     touch(p, Layout{}, false);
-    const std::string load = fmt::format("load_one<{}, {}>({})", access, readonly, scalar(p).name);
+    const std::string load = load_text(op, scalar(p).name, "tid == 0");
     keep(r, nullptr,
          masked ? fmt::format("{} ? {} : {}", scalar(op.operands[1]).name, load,
                               other_given ? scalar(op.operands[2]).name : zero)
@@ -111,7 +133,7 @@ void Emitter::emit_load(const Op& op) {
   ++indent_;
   line(fmt::format("const int r0 = {};", outside));
   if (n == 1) {
-    const std::string load = fmt::format("load_one<{}, {}>({})", access, readonly, pointer.at("r0"));
+    const std::string load = load_text(op, pointer.at("r0"), replica_guard(layout));
     line(
         fmt::format("{}[r0] = {};", out.name,
                     masked ? fmt::format("{} ? {} : {}", mask->at("r0"), load, other ? other->at("r0") : zero) : load));
@@ -133,8 +155,8 @@ void Emitter::emit_load(const Op& op) {
       line("bool all = true;");
       line(each(fmt::format("all &= {};", mask->at("r"))));
       line("if (all) " + load);
-      line("else " + each(fmt::format("w[j] = {} ? load_one<{}, {}>({}) : {};", mask->at("r"), access, readonly,
-                                      pointer.at("r"), fallback)));
+      line("else " +
+           each(fmt::format("w[j] = {} ? {} : {};", mask->at("r"), load_text(op, pointer.at("r"), ""), fallback)));
     }
     line(each(fmt::format("{}[r] = w[j];", out.name)));
   }
@@ -155,9 +177,8 @@ void Emitter::emit_store(const Op& op) {
   const std::string access = tile::access_name(type(p).elem);
   if (!type(p).is_tile()) {
     touch(p, Layout{}, true);
-    line(fmt::format("if ({}) store_one<{}>({}, {});",
-                     joined("tid == 0", masked ? scalar(op.operands[2]).name : "", "&&"), access, scalar(p).name,
-                     scalar(x).name));
+    line(fmt::format("if ({}) {}", joined("tid == 0", masked ? scalar(op.operands[2]).name : "", "&&"),
+                     store_text(op, scalar(p).name, scalar(x).name)));
     return;
   }
   const Layout layout = operand_layout_.at(&op);
@@ -173,8 +194,8 @@ void Emitter::emit_store(const Op& op) {
   ++indent_;
   line(fmt::format("const int r0 = {};", outside));
   if (n == 1) {
-    line(fmt::format("{}store_one<{}>({}, {});", masked ? fmt::format("if ({}) ", mask->at("r0")) : "", access,
-                     pointer.at("r0"), value.at("r0")));
+    line(fmt::format("{}{}", masked ? fmt::format("if ({}) ", mask->at("r0")) : "",
+                     store_text(op, pointer.at("r0"), value.at("r0"))));
   } else {
     const int d = fast_dim(p);
     const bool whole = !masked || !mask->array ||
@@ -193,11 +214,22 @@ void Emitter::emit_store(const Op& op) {
       line("bool all = true;");
       line(each(fmt::format("all &= {};", mask->at("r"))));
       line("if (all) " + store);
-      line("else " + each(fmt::format("if ({}) store_one<{}>({}, w[j]);", mask->at("r"), access, pointer.at("r"))));
+      line("else " + each(fmt::format("if ({}) {}", mask->at("r"), store_text(op, pointer.at("r"), "w[j]"))));
     }
   }
   --indent_;
   line("}");
+}
+
+// Seen by the checked build only.
+void Emitter::emit_check(const Op& op) {
+  if (!checked_) return;
+  const ValueId x = op.operands[0];
+  const bool tile = type(x).is_tile();
+  const Layout layout = tile ? shape_layout(type(x).shape) : Layout{};
+  const Ref holds = tile ? get(x, layout) : scalar(x);
+  line(fmt::format("EACH(e, {}) if ({}) check_failed(check, {}, program);", layout.registers(),
+                   joined(replica_guard(layout), "!" + holds.at("e"), "&&"), site(op)));
 }
 
 // One of the threads that hold the same element does it; where the old element is wanted, the others hear it through
@@ -219,10 +251,19 @@ void Emitter::emit_atomic(const Op& op) {
   const int registers = layout.registers();
   line(fmt::format("{} {}[{}];", t, name, registers));
   line(fmt::format("EACH(e, {}) {}[e] = ({})0;", registers, name, t));
-  const std::string condition = joined(guard, masked ? mask.at("e") : "", "&&");
+  std::string condition = joined(guard, masked ? mask.at("e") : "", "&&");
+  std::string done;
+  if (checked_) {
+    done = fresh("done");
+    line(fmt::format("bool {} = false;", done));
+    const std::string ask = fmt::format("check_access(check, {}, program, {}, 0, ordered, true) && ({} = true)",
+                                        site(op), pointer.at("e"), done);
+    condition = joined(condition, ask, "&&");
+  }
   line(fmt::format("EACH(e, {}) {}{}[e] = atomic_one<{}, Atomic_{}>({}, {}, {});", registers,
                    condition.empty() ? "" : fmt::format("if ({}) ", condition), name, access, policy, pointer.at("e"),
                    x.at("e"), y.at("e")));
+  if (checked_) line(fmt::format("ordered |= __syncthreads_or({});", done));
   Ref out = Ref::array_of(name, layout);
   const bool used = uses_[static_cast<std::size_t>(r)] > 0;
   if (!tile) {

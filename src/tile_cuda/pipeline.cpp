@@ -72,6 +72,7 @@ bool Emitter::fetchable(const Op& load) const {
 }
 
 std::optional<Emitter::Pipeline> Emitter::pipeline_of(const Op& loop) const {
+  if (checked_) return {};
   const Block& body = loop.blocks[0];
   Pipeline out;
   std::int64_t others = 0;  // bytes of operands that are not fetched

@@ -6,8 +6,9 @@
 
 namespace passnet::tile_cuda {
 
-// `function` is what the front-end made or a text gave; it ends up simplified. Stages as tile::prepare, then cu.
+// `function` is what the front-end made or a text gave; it ends up simplified. Stages as tile::prepare, then cu or
+// checked_cu.
 Result<Emitted> run_stages(tile::Function& function, const tile::LaunchFacts& facts, const Target& target,
-                           const tile::StageDump& dump = {});
+                           const tile::StageDump& dump = {}, bool checked = false);
 
 }  // namespace passnet::tile_cuda

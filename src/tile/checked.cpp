@@ -1,0 +1,106 @@
+#include "tile/checked.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+
+namespace passnet::tile {
+
+namespace {
+
+std::string program_text(std::int64_t program, const std::array<std::int64_t, 3>& grid) {
+  return fmt::format("({}, {}, {})", program % grid[0], program / grid[0] % grid[1], program / grid[0] / grid[1]);
+}
+
+std::string other_text(std::uint32_t mark, const std::array<std::int64_t, 3>& grid) {
+  mark &= ~kAtomicMark;
+  return mark == kManyMark ? "others" : "program " + program_text(static_cast<std::int64_t>(mark) - 1, grid);
+}
+
+Site::Kind kind_of(Code code) {
+  switch (code) {
+    case Code::load: return Site::Kind::load;
+    case Code::store: return Site::Kind::store;
+    case Code::check: return Site::Kind::assertion;
+    default: return Site::Kind::atomic;
+  }
+}
+
+}  // namespace
+
+Site site_of(const Function& function, const Op& op, std::int32_t parameter) {
+  Site out;
+  out.kind = kind_of(op.code);
+  out.source = op.source;
+  out.text = op.text;
+  if (out.kind == Site::Kind::assertion) return out;
+  out.parameter = parameter;
+  out.elem = function.type(op.operands[0]).elem;
+  return out;
+}
+
+void Shadow::check_size(const Launch& launch) {
+  if (launch.programs() >= kManyMark)
+    fail(passnet::Code::limit,
+         fmt::format("a checked run of {} programs; the limit is {}", launch.programs(), kManyMark - 1));
+}
+
+void Shadow::report(const Launch& launch, std::span<const Findings> by_site) {
+  for (std::size_t fault = 0; fault < kFaults; ++fault)
+    for (std::size_t i = 0; i < by_site.size(); ++i)
+      if (const Finding& f = by_site[i][fault]; f.count > 0 && errors_.size() < kErrorLimit)
+        errors_.push_back(describe(launch, launch.sites[i], static_cast<Fault>(fault), f));
+}
+
+Error Shadow::describe(const Launch& launch, const Site& site, Fault fault, const Finding& found) const {
+  const Function& f = launch.function;
+  Error e;
+  e.code = passnet::Code::memory;
+  if (site.source.file < f.files.size())
+    e.where = where_in_file(f.files[site.source.file], site.source.place.line, site.source.place.column);
+  const std::string program = "program " + program_text(found.program, launch.grid);
+  const char* verb = site.kind == Site::Kind::load ? "loads" : site.kind == Site::Kind::store ? "stores" : "changes";
+  std::string what = fmt::format("address {:#x}", static_cast<std::uint64_t>(found.address)),
+              range = "no buffer of this launch";
+  if (site.parameter >= 0) {
+    const Parameter& p = launch.parameters[static_cast<std::size_t>(site.parameter)];
+    const std::int64_t size = elem_bytes(site.elem);
+    const std::string& name = f.parameters[static_cast<std::size_t>(site.parameter)];
+    what = fmt::format("{}[{}]", name, (found.address - reinterpret_cast<std::intptr_t>(p.pointer)) / size);
+    if (p.region >= 0) {
+      const Extent r = extent(p.region);
+      const std::int64_t first = (r.begin - static_cast<const char*>(p.pointer)) / size;
+      const auto count = static_cast<std::int64_t>(r.bytes) / size;
+      range = count == 0 ? "a buffer without elements" : fmt::format("{}[{}..{}]", name, first, first + count - 1);
+    }
+  }
+  switch (fault) {
+    case Fault::out_of_bounds:
+      e.message =
+          fmt::format("kernel {}: {} {} {}, which is out of bounds: allowed is {}", f.name, program, verb, what, range);
+      e.notes = {"mask it: tl.load(p + offs, mask=offs < n), tl.store(p + offs, x, mask=offs < n)"};
+      break;
+    case Fault::uninitialised:
+      e.message = fmt::format("kernel {}: {} {} {}, which nothing has written", f.name, program, verb, what);
+      e.notes = {"torch.empty leaves memory as it is: store to it first, or allocate with torch.zeros"};
+      break;
+    case Fault::write_race:
+      e.message = fmt::format("kernel {}: {} {} {}, where {} of the same launch stored another value", f.name, program,
+                              verb, what, other_text(found.other, launch.grid));
+      e.notes = {"programs run in any order: give each its own elements, or use tl.atomic_add"};
+      break;
+    case Fault::read_race:
+      e.message = fmt::format("kernel {}: {} {} {}, which {} of the same launch {}", f.name, program, verb, what,
+                              other_text(found.other, launch.grid), site.kind == Site::Kind::load ? "wrote" : "read");
+      e.notes = {"programs run in any order: launch a second kernel for what needs the results of all"};
+      break;
+    case Fault::assertion:
+      e.code = passnet::Code::kernel;
+      e.message =
+          fmt::format("kernel {}: {}: assertion fails{}{}", f.name, program, site.text.empty() ? "" : ": ", site.text);
+  }
+  if (found.count != 1) e.notes.insert(e.notes.begin(), fmt::format("{} elements at this line", found.count));
+  return e;
+}
+
+}  // namespace passnet::tile
