@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 
+torch.backends.opt_einsum.enabled = False  # an optional package: without it einsum goes from left to right
 CALL_SEED = 1024
 DEVICE_LITERAL = re.compile(r"""device\(type\s*=\s*(['"])\w+\1(,\s*index\s*=\s*\d+)?\)""")
 

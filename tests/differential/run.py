@@ -12,7 +12,7 @@ A case is a line `inputs ! metas | statements`:
     x=f32[2,3] i=i64[4] ! i=0..1 x.std=2 | y = x.split(1, dim=0); y[0] + x[i]
 
 inputs   name=dtype[sizes]; floats are drawn with mean 0 and deviation 1, integers from 0 to 9
-metas    (optional) name=low..high, name=[data], name.mean=, name.std=, name.min_val=, name.max_val=
+metas    (optional) name=low..high, name=[data], name.mean=, name.std=, name.min_val=, name.max_val=; torch>=2.13: left out where torch is older
 statements  Python, separated by `;`; the last one's value is the result, or the inputs are when it is an assignment
 
 A case becomes a graph folder as torch.fx prints one: one operation a line, each value cleared after its last use.
@@ -62,6 +62,8 @@ def parse_case(line: str) -> tuple[dict[str, dict[str, Any]], str]:
         elif dtype != "bool":
             metas[name] |= {"min_val": 0, "max_val": 9}
     for word in extras.split():
+        if word.startswith("torch>="):
+            continue
         name, _, value = word.partition("=")
         name, _, key = name.partition(".")
         if key:
@@ -220,10 +222,17 @@ def write_folder(folder: Path, line: str) -> None:
     (folder / "weight_meta.py").write_text("\n\n".join(classes))
 
 
+def installed(line: str) -> bool:
+    """Whether the case is for this version of torch."""
+    wanted = re.search(r"! (?:.* )?torch>=([\d.]+) ", line)
+    numbers = [[int(n) for n in v.split(".")[:2]] for v in ((wanted[1] if wanted else "0.0"), importlib.metadata.version("torch"))]
+    return numbers[0] <= numbers[1]
+
+
 def write_table(table: Path, root: Path, only: re.Pattern[str], fails: bool) -> list[Case]:
     cases = []
     for number, line in enumerate(table.read_text().splitlines(), 1):
-        if "|" not in line or line.startswith("#") or not only.search(line):
+        if "|" not in line or line.startswith("#") or not only.search(line) or not installed(line):
             continue
         folder = f"{table.stem}_{number:04}"
         try:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generated kernels, compiled and by the checked build, against the reference interpreter: the same bits (NaN is NaN).
 
-    tile_compiled.py TOOL [NAME ...] [--ways cuda|nvrtc|...] [--keep FOLDER]
+    tile_compiled.py TOOL [NAME ...] [--ways cuda|nvrtc|...] [--jobs N] [--keep FOLDER]
 
 TOOL is tile_run_tool. NAME: a case as a failure prints it, free-SEED or one of tile_cases.py. Without names TILE_RANDOM_COUNT cases from
 TILE_RANDOM_SEED on. Ends with `N passed, N failed`.
@@ -18,8 +18,9 @@ def main():
     p.add_argument("names", nargs="*")
     p.add_argument("--ways", default="compiled,checked", help="of tile_run_tool, compared with the interpreter; nvrtc only has to compile")
     p.add_argument("--families", type=int, help="that many cases of tile_cases.py, every family of it, instead")
+    p.add_argument("--jobs", type=int, default=1, help="so many of TOOL at a time")
     p.add_argument("--keep", help="leave kernels and memory there")
-    opt = p.parse_args()
+    opt = p.parse_intermixed_args()
     first, count = int(os.environ.get("TILE_RANDOM_SEED", 1)), int(os.environ.get("TILE_RANDOM_COUNT", 16))
     names = opt.names or (opt.families and tile_cases.names(opt.families)) or [f"free-{seed}" for seed in range(first, first + count)]
     failed = 0
@@ -35,7 +36,7 @@ def main():
             cases.append((case, data))
             jobs.append(job(case, file, data))
         ways = opt.ways.split(",")
-        answers = run_ours(opt.tool, jobs, folder, ["interpreted"] + ways)
+        answers = run_ours(opt.tool, jobs, folder, ["interpreted"] + ways, opt.jobs)
         if any(NO_NVRTC in (answer.get("nvrtc") or "") for answer in answers.values()):
             print("no NVRTC here (make setup installs it): nothing is compiled for a GPU")
             print("0 passed, 0 failed, 1 skipped")

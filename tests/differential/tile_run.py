@@ -1,5 +1,6 @@
 """Cases of tile_cases.py and tile_kernels.py run by tile_run_tool, interpreted, compiled and checked, and buffers compared."""
 import json, os, subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -25,11 +26,19 @@ def job(case, file, data):
     return {"name": case.name, "file": file, "kernel": case.kernel, "grid": case.grid, "data": data, "arguments": arguments} | case.options
 
 
-def run_ours(tool, jobs, folder, ways=WAYS):
-    """The tool's answers by name. A crash is the answer of the case it happened in; the rest goes on."""
+def run_ours(tool, jobs, folder, ways=WAYS, processes=1):
+    """The tool's answers by name, from so many of it at a time."""
+    answers = {}
+    with ThreadPoolExecutor(processes) as pool:
+        for some in pool.map(lambda i: run_one(tool, jobs[i::processes], os.path.join(folder, f"jobs{i}.jsonl"), ways), range(processes)):
+            answers.update(some)
+    return answers
+
+
+def run_one(tool, jobs, path, ways):
+    """One process after another: a crash is the answer of the case it happened in, and the rest goes on."""
     answers = {}
     while jobs:
-        path = os.path.join(folder, "jobs.jsonl")
         with open(path, "w") as f:
             f.writelines(json.dumps(j) + "\n" for j in jobs)
         ran = subprocess.run([tool, "--ways", ",".join(ways), path], stdout=subprocess.PIPE, text=True)
