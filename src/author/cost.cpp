@@ -187,8 +187,8 @@ void require_own(const Call& call, ProductForm form, std::int64_t sums, std::int
   const std::string_view op = call.step.schema->name;
   const bool conv = op.starts_with("conv");
   const Trace& trace = call.trace;
-  const ProductCost& cost = product_cost(op, conv ? trace.sizes(call.tensor(0)) : std::vector<std::int64_t>{},
-                                         conv ? trace.sizes(call.tensor(1)) : std::vector<std::int64_t>{}, terms);
+  const ProductCost cost = product_cost(op, conv ? trace.sizes(call.tensor(0)) : std::vector<std::int64_t>{},
+                                        conv ? trace.sizes(call.tensor(1)) : std::vector<std::int64_t>{}, terms);
   const double own = kWrapperCall + products * kProductNs[static_cast<std::size_t>(form)] * 1e-3;
   if (own > kHopeless * (cost.call + products * cost.product * 1e-3))
     throw Unfit{fmt::format("aten::{} is left to ATen, which is faster", call.step.schema->name)};

@@ -12,6 +12,7 @@
 
 #include "base/cache.h"
 #include "bench/device.h"
+#include "cuda/driver.h"
 #include "cuda/nvrtc.h"
 #include "ops/lower.h"
 #include "tile_cpu/compile.h"
@@ -154,6 +155,9 @@ void serve(guard::Channel& channel, const json& request) {
   Engine& engine = *engine_load().take();
   if (options.device == DeviceType::cuda) channel.stage(kDeviceStage);
   device_ready(engine, options.device).take();
+  if (options.device == DeviceType::cuda)  // so that no candidate takes it from those beside it
+    engine.limit_memory(options.device, request.at("memory_bytes").get<double>() /
+                                            static_cast<double>(cuda::device().take()->memory_bytes));
   engine.set_threads(request.at("verify_threads").get<int>());
   Evaluator evaluator(request.at("graph").get<std::string>(), candidate, passes, engine, options);
   const Evaluation& verified = evaluator.verify();
@@ -298,6 +302,7 @@ void JobRun::verify(const Cancelled& cancelled) {
                         {"candidate", job_.candidate},
                         {"options", options_json(job_.options)},
                         {"verify_threads", job_.verify_threads},
+                        {"memory_bytes", job_.memory_bytes},
                         {"threads", job_.threads},
                         {"cores", job_.cores}};
   worker_->channel().send(request.dump(-1, ' ', false, json::error_handler_t::replace));

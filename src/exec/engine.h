@@ -57,6 +57,8 @@ class Engine {
   virtual Result<std::monostate> require(DeviceType device) = 0;
   // Waits for all that was given to a device, on every stream. An error is what went wrong there since the last time.
   virtual Result<std::monostate> synchronise(DeviceType device) = 0;
+  // Of a device's memory, this share at most is allocated from now on. The CPU's has no such limit.
+  virtual void limit_memory(DeviceType device, double share) = 0;
   virtual int threads() const = 0;
   virtual void set_threads(int count) = 0;
   virtual void seed(std::uint64_t value) = 0;

@@ -11,6 +11,9 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <c10/core/InferenceMode.h>
+#ifdef PASSNET_TORCH_CUDA
+#include <c10/cuda/CUDACachingAllocator.h>
+#endif
 #include <fmt/format.h>
 #include <torch/headeronly/version.h>
 #include <cmath>
@@ -103,6 +106,13 @@ class AtenEngine final : public Engine {
   Result<std::monostate> synchronise(DeviceType device) override {
     if (device != DeviceType::cuda) return std::monostate{};
     return guarded_aten([] { return at::detail::getCUDAHooks().deviceSynchronize(0), std::monostate{}; });
+  }
+  void limit_memory(DeviceType device, double share) override {
+#ifdef PASSNET_TORCH_CUDA
+    if (device == DeviceType::cuda) c10::cuda::CUDACachingAllocator::setMemoryFraction(std::min(share, 1.0), 0);
+#else
+    (void)device, (void)share;
+#endif
   }
   int threads() const override { return at::get_num_threads(); }
   void set_threads(int count) override { at::set_num_threads(count); }
