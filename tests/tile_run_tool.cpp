@@ -152,7 +152,9 @@ void run_compiled(const Case& c, const Arena& arena, bool checked, const std::st
     return;
   }
   bool held = true;
-  const tile_cpu::Hooks hooks{&held, [](void*, std::int64_t, void*, std::int64_t, const void*) { return 1; },
+  const std::vector<tile_cpu::Hooks::Window> windows(source.emitted.sites.size());  // empty: all is asked
+  const tile_cpu::Hooks hooks{windows.data(), &held,
+                              [](void*, std::int64_t, void*, std::int64_t, const void*) { return 1; },
                               [](void* context, std::int64_t, std::int64_t) { *static_cast<bool*>(context) = false; }};
   reinterpret_cast<tile_cpu::CheckedKernel>(kernel.entry)(source.arguments.data(), 0, source.programs(), scratch,
                                                           &hooks);

@@ -22,7 +22,7 @@ struct Law {
 };
 constexpr Law kLawRows[kLaws] = {{3.0 / 5, 1}, {1.796 / 5, 1}, {5.886 / 5, 1}, {7.0 / 5, 7.0 / 5}};
 constexpr int kReportedAt = -5;
-constexpr std::int64_t kChunk = 1024;  // elements tested as a whole, without a branch
+constexpr std::int64_t kChunk = 1024;  // elements looked at together
 
 double three_digits(double value) {
   char text[32];
@@ -30,32 +30,38 @@ double three_digits(double value) {
   return std::strtod(text, nullptr);
 }
 
-// Element types as they lie in memory, and how torch rounds what it computes in them.
+// Element types as they lie in memory, and how torch rounds what it computes in them. Nothing here branches on an
+// element's value, so that loops over elements become vectors (the file is compiled without traps for that). Bits are
+// compared as signed numbers: vectors have no other comparison.
+using Bits = std::int32_t;
+constexpr Bits kSign = std::numeric_limits<Bits>::min(), kInfinity = 0x7f800000;
+
 struct Half {
   std::uint16_t bits;
   using Compute = float;
   float value() const {
-    const std::uint32_t sign = (bits & 0x8000U) << 16, exponent = bits >> 10 & 31U, mantissa = bits & 1023U;
-    if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000U | mantissa << 13);
-    if (exponent == 0) return std::copysign(static_cast<float>(mantissa) * 0x1p-24F, sign != 0 ? -1.0F : 1.0F);
-    return std::bit_cast<float>(sign | (exponent + 112) << 23 | mantissa << 13);
+    const Bits b = bits, sign = (b & 0x8000) << 16, rest = (b & 0x7fff) << 13;
+    const Bits finite = std::bit_cast<Bits>(std::bit_cast<float>(rest) * 0x1p112F);
+    return std::bit_cast<float>(sign | (rest >= 0xf800000 ? kInfinity | rest : finite));
   }
   static float round(float f) {
-    if (std::isnan(f)) return f;
-    if (std::fabs(f) < 0x1p-14F) return (f + 0.75F) - 0.75F;  // the unit of 0.75 is that of a half's smallest numbers
-    const std::uint32_t b = std::bit_cast<std::uint32_t>(f);
-    const float r = std::bit_cast<float>((b + 0xfffU + (b >> 13 & 1U)) & ~0x1fffU);
-    return std::fabs(r) > 65504.0F ? std::copysign(std::numeric_limits<float>::infinity(), r) : r;
+    const Bits b = std::bit_cast<Bits>(f), sign = b & kSign, rest = b & ~kSign;
+    // the unit of 0.75 is that of a half's smallest numbers
+    const Bits small = std::bit_cast<Bits>((f + 0.75F) - 0.75F);
+    const Bits large = (rest + 0xfff + (rest >> 13 & 1)) & ~0x1fff;
+    const Bits normal = sign | (large > 0x477fe000 ? kInfinity : large);  // over 65504
+    const Bits number = rest < 0x38800000 ? small : normal;               // under 2^-14
+    return std::bit_cast<float>(rest > kInfinity ? b : number);
   }
 };
 struct Brain {
   std::uint16_t bits;
   using Compute = float;
-  float value() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+  float value() const { return std::bit_cast<float>(static_cast<Bits>(bits) << 16); }
   static float round(float f) {
-    if (std::isnan(f)) return f;
-    const std::uint32_t b = std::bit_cast<std::uint32_t>(f);
-    return std::bit_cast<float>((b + 0x7fffU + (b >> 16 & 1U)) & ~0xffffU);
+    const Bits b = std::bit_cast<Bits>(f), rest = b & ~kSign;
+    const Bits number = (b & kSign) | ((rest + 0x7fff + (rest >> 16 & 1)) & ~0xffff);
+    return std::bit_cast<float>(rest > kInfinity ? b : number);
   }
 };
 template <class T>
@@ -66,95 +72,129 @@ struct Plain {
   static T round(T v) { return v; }
 };
 
-// torch.isclose(got, expected): every step rounded to the dtype.
+// Elements of both sides, next to each other in memory and as they are computed with.
 template <class E>
-bool is_close(typename E::Compute got, typename E::Compute expected, typename E::Compute rtol,
-              typename E::Compute atol) {
-  if (got == expected) return true;
-  const auto actual = E::round(std::fabs(E::round(got - expected)));
-  const auto allowed = E::round(atol + E::round(std::fabs(E::round(rtol * expected))));
-  return actual <= allowed && std::isfinite(actual);
-}
+struct Chunk {
+  using C = typename E::Compute;
+  std::array<C, kChunk> got, expected;
+  std::int64_t begin = 0, count = 0;
+  double largest = 0;  // difference
 
-// Whether element i is near enough.
+  // False: all are equal.
+  bool read(const E* g, const E* e, std::int64_t from, std::int64_t n) {
+    begin = from;
+    count = n;
+    largest = std::numeric_limits<double>::infinity();
+    std::int32_t different = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      got[i] = g[from + i].value();
+      expected[i] = e[from + i].value();
+      different += got[i] != expected[i] ? 1 : 0;
+    }
+    return different > 0;
+  }
+};
+
+// A tolerance as torch.isclose(got, expected) uses it: every step rounded to the dtype.
 template <class E>
 struct Near {
   using C = typename E::Compute;
-  const E *got, *expected;
   C rtol, atol;
   // Added to a tensor, a number is rounded to its dtype first; multiplied, it is not.
-  Near(const E* g, const E* e, const Tolerance& tolerance)
-      : got(g), expected(e), rtol(static_cast<C>(tolerance.rtol)), atol(E::round(static_cast<C>(tolerance.atol))) {}
-  bool operator()(std::int64_t i) const { return is_close<E>(got[i].value(), expected[i].value(), rtol, atol); }
+  explicit Near(const Tolerance& tolerance)
+      : rtol(static_cast<C>(tolerance.rtol)), atol(E::round(static_cast<C>(tolerance.atol))) {}
+  std::int64_t far(const Chunk<E>& chunk) const {
+    const C most = E::round(static_cast<C>(chunk.largest)), finite = std::numeric_limits<C>::max();
+    if (most <= atol && most <= finite) return 0;  // rounding keeps the order
+    std::int32_t out = 0;
+    for (std::int64_t i = 0; i < chunk.count; ++i) {
+      const C got = chunk.got[i], expected = chunk.expected[i];
+      const C actual = E::round(std::fabs(E::round(got - expected)));
+      const C allowed = E::round(atol + E::round(std::fabs(E::round(rtol * expected))));
+      const bool close = (actual <= allowed) & (actual <= finite);
+      out += ((got == expected) | close) ? 0 : 1;
+    }
+    return out;
+  }
 };
 
+// By law, the tightest t that no element so far breaks. Tolerances grow with t, so it only ever rises.
 template <class E>
-std::int64_t first_far(const Near<E>& near, std::int64_t from, std::int64_t n) {
-  for (; from < n; from += kChunk) {
-    bool all = true;
-    for (std::int64_t i = from, end = std::min(n, from + kChunk); i < end; ++i) all &= near(i);
-    if (all) continue;
-    while (near(from)) ++from;
-    return from;
+class Sweep {
+ public:
+  explicit Sweep(double atol_scale) : scale_(atol_scale) {
+    for (std::size_t law = 0; law < kLaws; ++law) near_.push_back(at(law, kTightest));
   }
-  return n;
-}
-
-// Tolerances grow with t, so one pass finds the tightest that no element breaks.
-template <class E>
-int sweep(const E* got, const E* expected, std::int64_t n, std::size_t law, double atol_scale) {
-  std::int64_t at = 0;
-  for (int t = kTightest; t < kNever; ++t) {
+  Near<E> at(std::size_t law, int t) const {
     Tolerance tolerance = passnet::tolerance(law, t);
-    tolerance.atol *= atol_scale;
-    at = first_far<E>({got, expected, tolerance}, at, n);
-    if (at == n) return t;
+    tolerance.atol *= scale_;
+    return Near<E>(tolerance);
   }
-  return kNever;
+  void add(const Chunk<E>& chunk) {
+    for (std::size_t law = 0; law < kLaws; ++law)
+      while (tightest[law] < kNever && near_[law].far(chunk) > 0)
+        if (++tightest[law] < kNever) near_[law] = at(law, tightest[law]);
+  }
+  std::array<int, kLaws> tightest = {kTightest, kTightest, kTightest, kTightest};
+
+ private:
+  double scale_;
+  std::vector<Near<E>> near_;
+};
+
+// All of them combined, as a tree: each level is a loop without a dependence.
+template <class F>
+double combine(std::array<double, kChunk> values, F both) {
+  for (std::size_t half = kChunk / 2; half > 0; half /= 2)
+    for (std::size_t i = 0; i < half; ++i) values[i] = both(values[i], values[half + i]);
+  return values[0];
 }
 
+// The differences' sum, and the first of the largest.
 template <class E>
-void differences(const E* got, const E* expected, std::int64_t n, OutputComparison& out) {
-  double sum = 0, most = -1;
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (i % kChunk == 0) {  // mostly all are equal
-      bool all = true;
-      for (std::int64_t k = i, end = std::min(n, i + kChunk); k < end; ++k)
-        all &= got[k].value() == expected[k].value();
-      if (all) {
-        i += kChunk - 1;
-        continue;
-      }
-    }
-    const auto a = static_cast<double>(got[i].value()), b = static_cast<double>(expected[i].value());
-    if (a == b) continue;
-    double d = std::fabs(a - b);
-    if (std::isnan(d)) d = std::numeric_limits<double>::infinity();  // the worst there is
-    sum += d;
-    if (d <= most) continue;
-    most = d;
-    out.worst = i;
-    out.worst_expected = b;
-    out.worst_got = a;
+void add_differences(Chunk<E>& chunk, OutputComparison& out) {
+  std::array<double, kChunk> each{};
+  for (std::int64_t i = 0; i < chunk.count; ++i) {
+    const auto a = static_cast<double>(chunk.got[i]), b = static_cast<double>(chunk.expected[i]);
+    const double d = a == b ? 0 : std::fabs(a - b);
+    each[i] = d == d ? d : std::numeric_limits<double>::infinity();  // a NaN is the worst there is
   }
-  out.equal = most < 0;
-  out.max_diff = std::max(most, 0.0);
-  out.mean_diff = n > 0 ? sum / static_cast<double>(n) : 0;
+  chunk.largest = combine(each, [](double a, double b) { return a < b ? b : a; });
+  out.mean_diff += combine(each, [](double a, double b) { return a + b; });
+  if (chunk.largest <= out.max_diff) return;
+  const auto at = std::find(each.begin(), each.end(), chunk.largest) - each.begin();
+  out.max_diff = chunk.largest;
+  out.worst = chunk.begin + at;
+  out.worst_expected = static_cast<double>(chunk.expected[at]);
+  out.worst_got = static_cast<double>(chunk.got[at]);
+}
+
+// `some` is given the chunks in which an element differs.
+template <class E, class F>
+void differences(const E* got, const E* expected, std::int64_t n, OutputComparison& out, F some) {
+  Chunk<E> chunk;
+  for (std::int64_t i = 0; i < n; i += kChunk) {
+    if (!chunk.read(got, expected, i, std::min(n - i, kChunk))) continue;
+    out.equal = false;
+    add_differences(chunk, out);
+    some(chunk);
+  }
+  if (n > 0) out.mean_diff /= static_cast<double>(n);
 }
 
 template <class E>
 void compare_floats(const void* got_, const void* expected_, std::int64_t n, double atol_scale, OutputComparison& out) {
   const auto *got = static_cast<const E*>(got_), *expected = static_cast<const E*>(expected_);
-  differences(got, expected, n, out);
-  if (out.equal) return;
-  for (std::size_t law = 0; law < kLaws; ++law) out.by_law[law] = sweep(got, expected, n, law, atol_scale);
+  Sweep<E> sweep(atol_scale);
+  differences(got, expected, n, out, [&](const Chunk<E>& chunk) { sweep.add(chunk); });
+  out.by_law = sweep.tightest;
   const std::size_t own = *law_of(out.dtype);
   out.tightest_t = out.by_law[own];
-  Tolerance usual = tolerance(own, kReportedAt);
-  usual.atol *= atol_scale;
-  const Near<E> near(got, expected, usual);
-  if (out.tightest_t > kReportedAt)
-    for (std::int64_t i = 0; i < n; ++i) out.wrong += near(i) ? 0 : 1;
+  if (out.tightest_t <= kReportedAt) return;
+  const Near<E> usual = sweep.at(own, kReportedAt);
+  Chunk<E> chunk;
+  for (std::int64_t i = 0; i < n; i += kChunk)
+    if (chunk.read(got, expected, i, std::min(n - i, kChunk))) out.wrong += usual.far(chunk);
 }
 
 template <class T>
@@ -163,7 +203,8 @@ void compare_integers(const void* got, const void* expected, std::int64_t n, Out
   for (std::int64_t i = 0; i < n; ++i) out.wrong += a[i] != b[i] ? 1 : 0;
   out.tightest_t = out.wrong == 0 ? kTightest : kNever;
   out.by_law.fill(out.tightest_t);
-  differences(reinterpret_cast<const Plain<T>*>(a), reinterpret_cast<const Plain<T>*>(b), n, out);
+  differences(reinterpret_cast<const Plain<T>*>(a), reinterpret_cast<const Plain<T>*>(b), n, out,
+              [](const Chunk<Plain<T>>&) {});
 }
 
 void flatten(const RunValue& v, std::vector<const RunValue*>& out) {

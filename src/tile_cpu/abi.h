@@ -15,8 +15,18 @@ union Argument {  // in the order of the kernel's parameters
 // aligned to 64, of this thread alone. Reentrant.
 using Kernel = void (*)(const Argument* arguments, std::int64_t begin, std::int64_t end, char* scratch);
 
-// Of the checked build. Asked before every element that is touched; 0: do not touch it (a load then gives 0).
+// Of the checked build. Asked before every element that is touched; 0: do not touch it (a load then gives 0). What is
+// plainly right a kernel sees for itself.
 struct Hooks {
+  // By site, an element in begin..end: without marks it may be loaded; with marks (by element) it may be stored where
+  // nobody else has touched it. Empty: always ask.
+  struct Window {
+    const char *begin, *end;
+    std::int64_t shift;  // of an offset, to its element
+    std::uint8_t *stored, *written;
+    std::uint32_t *writer, *reader;
+  };
+  const Window* windows;
   void* context;
   // `site`: index into Emitted::sites; `value`: the bytes about to be stored, null for a load.
   int (*access)(void* context, std::int64_t site, void* address, std::int64_t program, const void* value);

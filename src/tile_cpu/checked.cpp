@@ -59,7 +59,9 @@ void CheckedMemory::run(CheckedKernel kernel, std::int64_t scratch_bytes, const 
                  static_cast<std::uint64_t>(tile::elem_bytes(site.elem)), site.kind, &found[i]};
   }
   program_ = -1;
-  const Hooks hooks{this, access, failed};
+  std::vector<Hooks::Window> windows;
+  for (const SiteState& s : sites_) windows.push_back(window(s));
+  const Hooks hooks{windows.data(), this, access, failed};
   char* const scratch = thread_scratch(scratch_bytes);
   if (launch.backwards)
     for (std::int64_t p = launch.programs(); p-- > 0;) kernel(arguments, p, p + 1, scratch, &hooks);
@@ -70,6 +72,18 @@ void CheckedMemory::run(CheckedKernel kernel, std::int64_t scratch_bytes, const 
     r.writer.reset();
     r.reader.reset();
   }
+}
+
+// What a site may touch without asking: loads of what was there before and is not written here, stores of whole
+// elements where others' marks can be seen.
+Hooks::Window CheckedMemory::window(const SiteState& s) const {
+  Region* r = s.region;
+  if (r == nullptr) return {};
+  const bool load = s.kind == Site::Kind::load && r->all_written && r->writer == nullptr;
+  const bool store = s.kind == Site::Kind::store && r->writer != nullptr && s.size == std::uint64_t{1} << r->shift;
+  if (!load && !store) return {};
+  return {r->begin,        r->begin + r->bytes, r->shift, &r->stored, r->all_written ? nullptr : r->written.get(),
+          r->writer.get(), r->reader.get()};
 }
 
 int CheckedMemory::access(void* self, std::int64_t site, void* address, std::int64_t program, const void* value) {
@@ -95,7 +109,6 @@ int CheckedMemory::touch(SiteState& s, char* address, std::int64_t program, cons
       return 0;
     }
   }
-  // Most accesses: of what was there before and is not written here.
   if (s.kind == Site::Kind::load && s.region->all_written && s.region->writer == nullptr) return 1;
   if (program != program_) {
     program_ = program;
@@ -132,7 +145,7 @@ bool CheckedMemory::load(SiteState& s, std::uint64_t granule, char* address, std
 
 void CheckedMemory::store(SiteState& s, std::uint64_t granule, char* address, std::int64_t program, const void* value) {
   Region& r = *s.region;
-  r.stored = true;
+  r.stored = 1;
   if (!r.all_written) r.written[granule] = 1;
   if (r.writer == nullptr) return;
   const std::uint32_t me = mark_of(program), writer = r.writer[granule], reader = r.reader[granule];
@@ -147,7 +160,7 @@ void CheckedMemory::store(SiteState& s, std::uint64_t granule, char* address, st
 
 bool CheckedMemory::atomic(SiteState& s, std::uint64_t granule, char* address, std::int64_t program) {
   Region& r = *s.region;
-  r.stored = true;
+  r.stored = 1;
   if (!r.all_written && r.written[granule] == 0) {
     note(s, Fault::uninitialised, address, program);
     return false;

@@ -13,7 +13,7 @@ class CheckedMemory final : public tile::Shadow {
  public:
   RegionId add(void* address, std::int64_t bytes, std::int64_t granule, bool written) override;
   bool is_written(RegionId region, std::int64_t byte) override;
-  bool is_stored(RegionId region) const override { return regions_[static_cast<std::size_t>(region)].stored; }
+  bool is_stored(RegionId region) const override { return regions_[static_cast<std::size_t>(region)].stored != 0; }
 
   // Runs all programs of the grid. Accesses that are wrong do not happen; what is wrong is kept.
   void run(CheckedKernel kernel, std::int64_t scratch_bytes, const Launch& launch, const Argument* arguments);
@@ -30,7 +30,7 @@ class CheckedMemory final : public tile::Shadow {
     std::uint64_t bytes = 0;
     int shift = 0;  // of an offset, to its granule
     bool all_written = false;
-    bool stored = false;
+    std::uint8_t stored = 0;
     Zeroed<std::uint8_t> written;          // by granule, unless all_written
     Zeroed<std::uint32_t> writer, reader;  // by granule, in a launch that may write here
     std::uint64_t granules() const { return (bytes + (std::uint64_t{1} << shift) - 1) >> shift; }
@@ -58,6 +58,8 @@ class CheckedMemory final : public tile::Shadow {
   static void note(SiteState& s, tile::Fault fault, char* address, std::int64_t program, std::uint32_t other = 0);
 
   std::vector<Region> regions_;
+  Hooks::Window window(const SiteState& s) const;
+
   std::vector<SiteState> sites_;
   std::int64_t program_ = -1;  // that runs now
   bool after_atomic_ = false;  // it has done an atomic: what it sees of other programs may be ordered by that

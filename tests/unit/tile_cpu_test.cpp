@@ -28,6 +28,7 @@ struct Case {
   TestMemory start, expected;
   std::vector<Argument> arguments;
   std::int64_t scratch = 0;
+  std::size_t sites = 0;  // of the checked build
 };
 
 // Everything that can be in the emitter's way: some functions specialised, some simplified, some neither.
@@ -47,6 +48,7 @@ std::string prepare(Case& c, bool checked) {
   if (c.seed % 3 == 2) simplify_ranges(c.function, facts);
   const tile_cpu::Emitted emitted = tile_cpu::emit(c.function, facts, checked).take();
   c.scratch = emitted.scratch_bytes;
+  c.sites = emitted.sites.size();
   std::string source = emitted.source.substr(emitted.source.find("extern \"C\" void passnet_kernel("));
   return source.replace(source.find("passnet_kernel"), std::strlen("passnet_kernel"), fmt::format("kernel_{}", c.seed));
 }
@@ -81,7 +83,9 @@ std::string run(const Case& c, void* kernel, bool checked) {
   std::vector<char> scratch(static_cast<std::size_t>(c.scratch) + 64);
   char* aligned = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
   if (checked) {
-    const tile_cpu::Hooks hooks{nullptr, [](void*, std::int64_t, void*, std::int64_t, const void*) { return 1; },
+    const std::vector<tile_cpu::Hooks::Window> windows(c.sites);  // empty: all is asked
+    const tile_cpu::Hooks hooks{windows.data(), nullptr,
+                                [](void*, std::int64_t, void*, std::int64_t, const void*) { return 1; },
                                 [](void*, std::int64_t, std::int64_t) {}};
     reinterpret_cast<tile_cpu::CheckedKernel>(kernel)(arguments.data(), 0, kGrid[0], aligned, &hooks);
   } else {
