@@ -130,7 +130,11 @@ class BeastServer final : public Server {
       }
       if (ready <= 0) continue;
       const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-      if (fd < 0) continue;
+      if (fd < 0) {  // it stays in the queue where descriptors are short, and poll would not wait
+        join_ended();
+        std::this_thread::sleep_for(std::chrono::milliseconds(kSliceMs));
+        continue;
+      }
       const int on = 1;
       ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       join_ended();
