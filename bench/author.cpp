@@ -1,6 +1,7 @@
 // The built-in author over a list of graphs: authored (--measure: every pass timed and dropped unless it wins),
 // checked, and timed against eager in one process.
-//   bench_author LIST [--no-check] [--no-run] [--no-time] [--all] [--measure] [--threads N] [--folder DIR]
+//   bench_author LIST [--no-check] [--no-run] [--no-time] [--all] [--measure] [--threads N] [--folder DIR] [--plan
+//   PLAN]
 // A line a graph: status, the smallest t at which it is right, passes, microseconds by eager and with passes, their
 // ratio, milliseconds of authoring, and what the cost model expects of the regions. Ends with the geometric mean, a
 // graph without a pass counting 1.
@@ -25,9 +26,8 @@ int main(int argc, char** argv) {
   if (argc < 2) return 2;
   bool check = true, run = true, time = true, choose = false;
   author::AuthorOptions author_options;
-  author_options.machine = author::machine_of(DeviceType::cpu);
   int threads = core_count();
-  std::string folder = "/tmp/passnet_author";
+  std::string folder = "/tmp/passnet_author", plan;
   for (int i = 2; i < argc; ++i) {
     if (std::strcmp(argv[i], "--no-check") == 0) check = false;
     if (std::strcmp(argv[i], "--no-run") == 0) run = false;
@@ -36,6 +36,12 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--all") == 0) author_options.keep_all = true;
     if (std::strcmp(argv[i], "--threads") == 0 && i + 1 < argc) threads = std::atoi(argv[++i]);
     if (std::strcmp(argv[i], "--folder") == 0 && i + 1 < argc) folder = argv[++i];
+    if (std::strcmp(argv[i], "--plan") == 0 && i + 1 < argc) plan = argv[++i];
+  }
+  author_options.machine = author::machine_of(DeviceType::cpu, threads);
+  if (!plan.empty()) {
+    author_options.machine.plan = author::plan_from_text(author_options.machine.plan, plan).take();
+    author_options.machine.alternatives = {};
   }
   Engine& engine = *engine_load().take();
   engine.set_threads(threads);
@@ -49,7 +55,7 @@ int main(int argc, char** argv) {
     std::filesystem::remove_all(out);
     std::string status = "none";
     int t = 0;
-    author::Timing timing;
+    Timing timing;
     std::size_t count = 0;
     double ms = 0, expected_eager = 0, expected_pass = 0;
     try {
@@ -77,7 +83,7 @@ int main(int argc, char** argv) {
         t = e.comparison.tightest_t();
         if (!e.errors.empty()) std::printf("# %s\n", error_line(e.errors[0]).c_str());
         if (time && (e.status == Status::correct || e.status == Status::accuracy))
-          timing = measure.time(graph, passes).take();
+          timing = measure.time(graph, passes, nullptr).take();
       }
     } catch (const Failure& f) {
       status = "failed";
@@ -85,12 +91,13 @@ int main(int argc, char** argv) {
     }
     with_pass += count > 0 ? 1 : 0;
     right += status == "correct" || status == "none" ? 1 : 0;
-    const double ratio = status == "correct" && timing.pass_us > 0 ? timing.ratio() : 1;
+    const double ratio = status == "correct" && timing.speedup.value > 0 ? timing.speedup.value : 1;
     slower += ratio < 0.97 ? 1 : 0;
     logs += std::log(ratio > 0 ? ratio : 1);
     slowest = std::max(slowest, ms);
     std::printf("%s\t%s\t%d\t%zu\t%.1f\t%.1f\t%.3f\t%.1f\t%.1f\t%.1f\n", path.c_str(), status.c_str(), t, count,
-                timing.eager_us, timing.pass_us, ratio, ms, expected_eager, expected_pass);
+                timing.eager.e2e.median * 1e3, timing.compiled.e2e.median * 1e3, ratio, ms, expected_eager,
+                expected_pass);
     std::fflush(stdout);
   }
   std::printf("%d graphs, %d with passes, %d right, %d slower, geometric mean %.3f, slowest authoring %.1f ms\n",

@@ -2,12 +2,16 @@
 """What the author writes, against eager, over generated graphs: every rule with odd sizes, sizes of 0 and 1, broadcast in
 every position, inputs that are not contiguous, all dtypes. The checked build runs too, so a wrong access is a failure.
 
-    author_numeric.py TOOL [--seed N] [--only NAME] [--keep DIR]
+    author_numeric.py TOOL [--seed N] [--only NAME] [--keep DIR] [--plan PLAN]
+
+--plan lays the kernels over programs in another way (docs/author.md); `small` is one in which everything is cut: blocks
+and tiles of a few elements, every reduction in pieces, few programs that walk over many blocks.
 
 TOOL is bench_author: it authors, checks and compares a list of graphs in one process. Ends with `N passed, N failed`.
 """
 import argparse, os, random, shutil, subprocess, sys, tempfile
 
+SMALL = "block=16,tile=16,columns=4,split=4,split_from=5,split_rows=1000000,programs=3,product_rows=16,product_columns=16,product_depth=16"
 HALVES = ["float16", "bfloat16"]
 FLOATS = ["float32", "float64"] + HALVES
 INTEGERS = ["int64", "int32"]
@@ -60,6 +64,10 @@ def cases(rng):
         yield Case(f"reduce_{dim}", [("x", x)], ["r = torch.relu(x)", f"s = r.sum(dim={dim})", f"m = r.mean(dim={dim}, keepdim=True)", "return (s, m)"], FLOATS)
         yield Case(f"max_{dim}", [("x", x)], ["r = x * 2", f"p = r.max({dim}, keepdim=True)", "m = p[0]", "s = x - m", f"q = r.min({dim})", "n = q[0]", "return (s, n)"], FLOATS + INTEGERS)
     yield Case("reduce_two", [("x", [2, 3, b, d])], ["r = torch.nn.functional.silu(x)", "m = r.mean((2, 3), keepdim=True)", "s = torch.sigmoid(m)", "y = x * s", "return (y, r)"], ["float32", "float64"])
+    yield Case("reduce_all", [("x", x)], ["r = x * 2", "s = r.sum()", "p = x.max()", "q = x.min()", "return (s, p, q)"], FLOATS)
+    yield Case("sum_of_integers", [("x", x)], ["r = x * 2", "s = r.sum()", "t = r.sum(dim=(0, 2))", "return (s, t)"], INTEGERS)
+    yield Case("mean_all", [("x", [a, 33, d])], ["m = x.mean()", "y = x - m", "return (y, m)"], ["float32", "float64"])
+    yield Case("reduce_apart", [("x", [2, b, 3, d])], ["r = torch.relu(x)", "m = r.mean((0, 2, 3), keepdim=True)", "y = x - m", "t = x.transpose(1, 3)", "s = t.sum((0, 1, 2))", "return (y, r, s)"], ["float32", "float64"])
     yield Case("norm", [("x", [a, d]), ("w", [d]), ("b", [d])], [f"y = torch.nn.functional.layer_norm(x, ({d},), w, b, 1e-05)", "return (y,)"], FLOATS)
     yield Case("norm_sum", [("x", [a, d]), ("r", [a, d])], [f"s = x + r", f"y = torch.nn.functional.layer_norm(s, ({d},))", "z = y + r", "return (s, z)"], ["float32", "float64"])
     yield Case("batch_norm", [("x", [2, b, 3, d]), ("m", [b]), ("v", [b], "positive"), ("w", [b]), ("k", [b])],
@@ -140,6 +148,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only")
     parser.add_argument("--keep")
+    parser.add_argument("--plan")
     args = parser.parse_args()
     rng = random.Random(args.seed)
     root = args.keep or tempfile.mkdtemp(prefix="author_")
@@ -155,7 +164,8 @@ def main():
             graphs.append(folder)
     with open(root + "/list.txt", "w") as f:
         f.writelines(g + "\n" for g in graphs)
-    run = subprocess.run([args.tool, root + "/list.txt", "--no-time", "--all", "--threads", "1", "--folder", root + "/passes"], capture_output=True, text=True)
+    plan = ["--plan", SMALL if args.plan == "small" else args.plan] if args.plan else []
+    run = subprocess.run([args.tool, root + "/list.txt", "--no-time", "--all", "--threads", "1", "--folder", root + "/passes"] + plan, capture_output=True, text=True)
     statuses, failed, without = {}, 0, []
     note = ""
     for line in run.stdout.splitlines():

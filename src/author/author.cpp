@@ -99,10 +99,14 @@ constexpr std::string_view kReservedNames[] = {"n",
 class RegionAuthor {
  public:
   RegionAuthor(const GraphFolder& folder, const Program& program, const GraphFacts& facts, const Region& region,
-               const AuthorOptions& options)
-      : graph_(folder.graph), program_(program), facts_(facts), region_(region), options_(options), trace_(indices_) {
+               const Plan& plan)
+      : graph_(folder.graph), program_(program), facts_(facts), region_(region), plan_(plan), trace_(indices_) {
     trace_.products = facts.products;
+    trace_.plan = plan;
   }
+
+  // Blocks and programs of every kernel, in the graph that the author reads: equal ones are equal launches.
+  const std::vector<std::int64_t>& sizes() const { return sizes_; }
 
   AuthoredPass run() {
     name_inputs();
@@ -252,8 +256,8 @@ class RegionAuthor {
     std::vector<std::string> launches;
     for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
       const std::string name = plan.kernels.size() == 1 ? "fused_kernel" : fmt::format("fused_kernel_{}", i);
-      const PrintedKernel k =
-          print_kernel(*plan.kernels[i], indices_, name, buffer_names_, plan.buffer_of, options_.machine);
+      const PrintedKernel k = print_kernel(*plan.kernels[i], indices_, name, buffer_names_, plan.buffer_of, plan_);
+      sizes_.insert(sizes_.end(), k.sizes.begin(), k.sizes.end());
       kernels += k.text + "\n\n";
       launches.insert(launches.end(), k.launch.begin(), k.launch.end());
       rounds |= k.rounds;
@@ -310,7 +314,8 @@ class RegionAuthor {
   const Program& program_;
   const GraphFacts& facts_;
   const Region& region_;
-  const AuthorOptions& options_;
+  const Plan& plan_;
+  std::vector<std::int64_t> sizes_;
   Indices indices_;
   Trace trace_;
   std::vector<std::string> names_;
@@ -340,10 +345,20 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
     Authored out;
     const auto author = [&](const GraphFacts& with, const Region& region) {
       try {
-        AuthoredPass pass = RegionAuthor(folder, program, with, region, options).run();
+        RegionAuthor usual(folder, program, with, region, options.machine.plan);
+        AuthoredPass pass = usual.run();
         if (!options.keep_all && pass.eager_cost < pass.pass_cost * kRequiredGain)
           throw Impossible{fmt::format("no gain expected: {:.1f} us by eager, {:.1f} us by the pass", pass.eager_cost,
                                        pass.pass_cost)};
+        std::set<std::vector<std::int64_t>> launches{usual.sizes()};
+        if (options.alternatives && pass.pass_cost >= options.machine.worth_us)
+          for (const std::string_view text : options.machine.alternatives) {
+            const Plan plan = plan_from_text(options.machine.plan, text).take();
+            RegionAuthor other(folder, program, with, region, plan);
+            AuthoredPass by = other.run();
+            const bool differs = launches.insert(other.sizes()).second;
+            pass.alternatives.push_back({std::string(text), std::move(by.variants[0]), by.kernels, differs});
+          }
         out.passes.push_back(std::move(pass));
       } catch (const Impossible& impossible) {
         for (const NodeId id : region.nodes) out.left_out.push_back({id, impossible.why});

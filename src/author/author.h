@@ -24,6 +24,14 @@ struct Variant {
   std::vector<std::vector<Seen>> seen;  // the inputs of every graph that it is for
 };
 
+// The same pass by another plan.
+struct Alternative {
+  std::string plan;  // as in Machine::alternatives
+  Variant variant;
+  std::size_t kernels = 0;
+  bool differs = false;  // from those before it, in the graph that the author reads
+};
+
 struct AuthoredPass {
   std::string name;     // the file's stem
   std::string wrapper;  // the function's name
@@ -31,6 +39,7 @@ struct AuthoredPass {
   std::string pattern_key;              // the pattern without names: equal ones compete for the same places
   std::vector<std::string> parameters;  // of pattern and wrapper
   std::vector<Variant> variants;        // tried in order; more than one where graphs of a task differ in structure
+  std::vector<Alternative> alternatives;
   Region region;
   std::size_t kernels = 0;
   double bytes_saved = 0;                // that eager moves and the pass does not
@@ -51,9 +60,10 @@ struct Authored {
 
 struct AuthorOptions {
   Machine machine;
-  bool keep_all = false;  // also regions that are not expected to gain
-  bool halves = false;    // the task has graphs in half precision; a graph's own inputs are asked in any case
-  ShapeSource shapes;     // may be none: what follows operators without a row is left to ATen
+  bool keep_all = false;      // also regions that are not expected to gain
+  bool alternatives = false;  // also by the machine's other plans, where a region is worth it
+  bool halves = false;        // the task has graphs in half precision; a graph's own inputs are asked in any case
+  ShapeSource shapes;         // may be none: what follows operators without a row is left to ATen
 };
 
 Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& options);

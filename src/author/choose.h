@@ -8,6 +8,13 @@
 
 namespace passnet::author {
 
+// Which plan a pass is written by.
+struct PlanChoice {
+  std::string plan;  // as in Machine::alternatives; empty: the usual one
+  double gain = 1;   // the usual plan's time over its
+  int tried = 0;     // other plans
+};
+
 // What is known of one pass on one graph.
 struct Decision {
   std::string pass, pattern;
@@ -15,7 +22,8 @@ struct Decision {
   double spread = 0;
   bool kept = false;
   bool measured = false, remembered = false;  // remembered: from the cache
-  std::string why;                            // where it was dropped without a time
+  PlanChoice plan;
+  std::string why;  // where it was dropped without a time
 };
 
 struct AuthoredTask {

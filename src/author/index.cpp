@@ -87,6 +87,12 @@ Dim Indices::symbol(std::string name, std::string host, std::int64_t value) {
 }
 
 Dim Indices::derived(const std::string& name, std::string definition, std::int64_t value) {
+  for (std::size_t i = 0; i < symbols_.size(); ++i)
+    if (value != 1 && symbols_[i].definition == definition) {
+      Dim known;
+      known.terms[{static_cast<int>(i)}] = 1;
+      return known;
+    }
   const std::string full = fmt::format("{}_{}", name, symbols_.size());
   const Dim out = symbol(full, full, value);
   if (value != 1) symbols_.back().definition = std::move(definition);

@@ -26,6 +26,13 @@ std::string tl_dtype(Dtype dtype) {
   return dtype == Dtype::boolean ? "tl.int1" : fmt::format("tl.{}", dtype_row(dtype).name);
 }
 
+std::string neutral_text(const std::string& combine, Dtype type) {
+  if (combine == "sum") return dtype_row(type).floating ? "0.0" : "0";
+  if (dtype_row(type).floating) return combine == "max" ? "-float(\"inf\")" : "float(\"inf\")";
+  const std::string largest = dtype_row(type).size == 8 ? "9223372036854775807" : "2147483647";
+  return combine == "max" ? "-" + largest : largest;
+}
+
 const Expr* Kernel::intern(Expr e) {
   std::string key =
       fmt::format("{} {} {} {} {}", static_cast<int>(e.kind), static_cast<int>(e.type), e.text, e.buffer, ix.key(e.at));
@@ -57,6 +64,12 @@ const Expr* Kernel::literal(std::int64_t value, Dtype type) {
   e.type = type;
   e.text = dtype_row(type).floating ? python_float(static_cast<double>(value)) : std::to_string(value);
   if (type == Dtype::boolean) e.text = value != 0 ? "True" : "False";
+  return intern(std::move(e));
+}
+const Expr* Kernel::neutral(const std::string& combine, Dtype type) {
+  Expr e;
+  e.type = type;
+  e.text = neutral_text(combine, type);
   return intern(std::move(e));
 }
 const Expr* Kernel::index(const Lin& at) {
@@ -193,6 +206,12 @@ std::vector<const Atom*> Kernel::column_group(const std::vector<Dim>& sizes) {
   return out;
 }
 
+std::int64_t Kernel::count(const Tensor* tensor) const {
+  std::int64_t n = 1;
+  for (const Dim& d : tensor->shape) n *= ix.value(ix.resolve(d));
+  return n;
+}
+
 bool Kernel::covers(const Tensor* tensor, const Index& index) const {
   if (!guards_.empty()) return false;
   std::set<const Atom*> seen;
@@ -213,11 +232,6 @@ bool Kernel::covers(const Tensor* tensor, const Index& index) const {
 // and again, it is better stored.
 bool Kernel::repeated(const Tensor* tensor, const Index& index) const {
   if (probing || !columns.empty() || rows.empty() || tensor->result == nullptr || tensor->cost <= kCheap) return false;
-  const auto count = [&](const Tensor* t) {
-    std::int64_t n = 1;
-    for (const Dim& d : t->shape) n *= ix.value(ix.resolve(d));
-    return n;
-  };
   std::int64_t space = 1;
   for (const Atom* a : rows) space *= ix.value(ix.resolve(a->size));
   if (space < kSpace || count(tensor->result) * kRepetition > space) return false;
@@ -240,6 +254,7 @@ const Expr* Kernel::element(const Tensor* tensor, const Index& index) {
     first.insert(tensor);
     throw Materialise{tensor};
   }
+  if (tensor->apart && tensor != root && count(root) > count(tensor)) throw Materialise{tensor};
   const int times = ++evaluations_[tensor];
   if (tensor->result != nullptr && times > 1 &&
       (tensor->once || (tensor->cost > kCheap ? times > 2 : times > kRepeats)))

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <unordered_map>
 
@@ -20,8 +21,8 @@ constexpr unsigned kRows = 1, kDepth[] = {1U << 30U, 1U << 31U};
 class Printer {
  public:
   Printer(const Kernel& kernel, Indices& ix, const std::string& name, const std::map<int, std::string>& names,
-          const std::map<const Tensor*, int>& buffer_of, const Machine& machine)
-      : k_(kernel), ix_(ix), names_(names), buffer_of_(buffer_of), machine_(machine) {
+          const std::map<const Tensor*, int>& buffer_of, const Plan& plan)
+      : k_(kernel), ix_(ix), names_(names), buffer_of_(buffer_of), plan_(plan) {
     out_.name = name;
   }
 
@@ -44,8 +45,9 @@ class Printer {
       collapse(rows_);
       for (auto& group : columns_) collapse(group);
     }
-    for (const char* reserved : {"tl", "triton", "torch", "libdevice", "stored", "rows", "offs", "mask", "row_mask",
-                                 "n", "n_rows", "BLOCK", "ROWS", "float", "min", "max", "batch", "start", "DEPTH"})
+    for (const char* reserved :
+         {"tl",     "triton", "torch", "libdevice", "stored", "rows", "offs",  "mask",  "row_mask", "n",
+          "n_rows", "BLOCK",  "ROWS",  "float",     "min",    "max",  "batch", "start", "DEPTH",    "program"})
       taken_.insert(reserved);
     for (const Symbol& s : ix_.symbols()) taken_.insert(s.name);
     for (const auto& [id, name] : names_) taken_.insert(name + "_ptr");
@@ -169,14 +171,23 @@ class Printer {
     }
   }
 
+  // Few programs, each of which walks over blocks. Products have work enough in one.
+  bool persistent() const { return plan_.programs > 0 && !k_.axes; }
+
   void axes() {
+    const std::string program = persistent() ? "program" : "tl.program_id(0)";
+    if (persistent()) {
+      line(fmt::format("for program in range(tl.program_id(0), tl.cdiv({}), tl.num_programs(0)):",
+                       flat_ ? "n, BLOCK" : "n_rows, ROWS"));
+      ++indent_;
+    }
     if (flat_) {
-      line("offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)");
+      line(fmt::format("offs = {} * BLOCK + tl.arange(0, BLOCK)", program));
       line("mask = offs < n");
       name_group(rows_, "offs");
       return;
     }
-    line("rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]");
+    line(fmt::format("rows = {} * ROWS + tl.arange(0, ROWS)[:, None]", program));
     line("row_mask = rows < n_rows");
     name_group(rows_, "rows");
     if (!batch_.empty()) line("batch = tl.program_id(2)");
@@ -355,18 +366,11 @@ class Printer {
                        widened(axes & ~depends(e->at)), mask, e->text);
   }
 
-  static std::string neutral(const std::string& combine, Dtype type) {
-    if (combine == "sum") return dtype_row(type).floating ? "0.0" : "0";
-    if (dtype_row(type).floating) return combine == "max" ? "-float(\"inf\")" : "float(\"inf\")";
-    const std::string largest = dtype_row(type).size == 8 ? "9223372036854775807" : "2147483647";
-    return combine == "max" ? "-" + largest : largest;
-  }
-
   std::string reduce_text(const Expr* e) {
     const std::string value = ref(e->args[0]);
     const std::size_t g = group_of(e->loops);
     return fmt::format("tl.{}(tl.where({}, {}, {}), axis=1, keep_dims=True)", e->text, column_masks_[g], value,
-                       neutral(e->text, e->type));
+                       neutral_text(e->text, e->type));
   }
 
   void hoist(const Expr* e, const std::vector<const Atom*>& taps) {
@@ -395,7 +399,7 @@ class Printer {
         if ((deps & (2U << g)) != 0) width = columns_.size() == 1 ? "COLS" : fmt::format("COLS_{}", g);
       shape = fmt::format("[{}, {}]", (deps & kRows) != 0 ? "ROWS" : "1", width);
     }
-    line(fmt::format("{} = tl.full({}, {}, {})", name, shape, neutral(e->text, e->type), tl_dtype(e->type)));
+    line(fmt::format("{} = tl.full({}, {}, {})", name, shape, neutral_text(e->text, e->type), tl_dtype(e->type)));
     const auto outer = named_;
     for (const Atom* tap : e->loops) {
       const std::string t = fresh("k");
@@ -459,6 +463,20 @@ class Printer {
     return false;
   }
 
+  // What the launch's lines come to in the graph that the author reads.
+  static std::int64_t size(std::int64_t limit, std::int64_t n) {
+    return std::min(limit, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n))));
+  }
+  std::int64_t blocks_of(std::int64_t n, std::int64_t block) {
+    seen(block);
+    const std::int64_t blocks = (n + block - 1) / block;
+    return persistent() ? std::min(blocks, plan_.programs) : blocks;
+  }
+  void seen(std::int64_t value) { out_.sizes.push_back(value); }
+  std::string programs_text(const std::string& blocks) const {
+    return persistent() ? fmt::format("min({}, {})", plan_.programs, blocks) : blocks;
+  }
+
   void finish() {
     std::vector<std::string> parameters, values;
     std::sort(pointers_.begin(), pointers_.end());
@@ -478,20 +496,25 @@ class Printer {
     std::vector<std::string> tail;
     if (flat_) {
       out_.launch.push_back(fmt::format("n = {}", ix_.text(extent(rows_), true)));
-      out_.launch.push_back(fmt::format("block = min({}, triton.next_power_of_2(n))", machine_.flat_block));
+      out_.launch.push_back(fmt::format("block = min({}, triton.next_power_of_2(n))", plan_.block));
+      const std::int64_t n = ix_.value(extent(rows_));
+      seen(blocks_of(n, size(plan_.block, n)));
       parameters.insert(parameters.end(), {"n", "BLOCK: tl.constexpr"});
       tail = {"n", "BLOCK=block", kRounding};
-      out_.launch.push_back(fmt::format("{}[(triton.cdiv(n, block),)]({}, {})", out_.name, text_join(values, ", "),
-                                        text_join(tail, ", ")));
+      out_.launch.push_back(fmt::format("{}[({},)]({}, {})", out_.name, programs_text("triton.cdiv(n, block)"),
+                                        text_join(values, ", "), text_join(tail, ", ")));
     } else if (k_.axes) {
-      const auto block = [&](const char* name, std::int64_t limit, const std::string& size) {
-        out_.launch.push_back(fmt::format("{} = min({}, max(16, triton.next_power_of_2({})))", name, limit, size));
+      const auto block = [&](const char* name, std::int64_t limit, const std::string& extent) {
+        out_.launch.push_back(fmt::format("{} = min({}, max(16, triton.next_power_of_2({})))", name, limit, extent));
       };
+      seen(size(plan_.product_rows, ix_.value(extent(rows_))));
+      seen(size(plan_.product_columns, ix_.value(extent(columns_[0]))));
+      seen(size(plan_.product_depth, ix_.value(depth_of_products_)));
       const std::string n_cols = ix_.text(extent(columns_[0]), true);
       out_.launch.push_back(fmt::format("n_rows = {}", ix_.text(extent(rows_), true)));
-      block("rows", machine_.product_rows, "n_rows");
-      block("cols", machine_.product_columns, n_cols);
-      block("depth", machine_.product_depth, ix_.text(depth_of_products_, true));
+      block("rows", plan_.product_rows, "n_rows");
+      block("cols", plan_.product_columns, n_cols);
+      block("depth", plan_.product_depth, ix_.text(depth_of_products_, true));
       std::string grid = fmt::format("triton.cdiv(n_rows, rows), triton.cdiv({}, cols)", n_cols);
       if (!batch_.empty()) grid += ", " + ix_.text(extent(batch_), true);
       parameters.insert(parameters.end(),
@@ -503,12 +526,16 @@ class Printer {
       parameters.insert(parameters.end(), {"n_rows", "ROWS: tl.constexpr"});
       tail = {"n_rows", "ROWS=rows"};
       std::vector<std::string> widths;
+      std::int64_t widest_seen = 1;
       for (std::size_t g = 0; g < columns_.size(); ++g) {
         const std::string suffix = columns_.size() == 1 ? "" : fmt::format("_{}", g);
         const std::string width = "cols" + suffix;
         const std::string whole = fmt::format("triton.next_power_of_2({})", ix_.text(extent(columns_[g]), true));
         out_.launch.push_back(
-            fmt::format("{} = {}", width, k_.reduces ? whole : fmt::format("min({}, {})", machine_.columns, whole)));
+            fmt::format("{} = {}", width, k_.reduces ? whole : fmt::format("min({}, {})", plan_.columns, whole)));
+        const std::int64_t n = ix_.value(extent(columns_[g]));
+        seen(size(k_.reduces ? n : plan_.columns, n));
+        widest_seen = std::max(widest_seen, out_.sizes.back());
         parameters.push_back(fmt::format("COLS{}: tl.constexpr", suffix));
         tail.push_back(fmt::format("COLS{}={}", suffix, width));
         widths.push_back(width);
@@ -517,11 +544,13 @@ class Printer {
                                  : widths.size() == 1 ? widths[0]
                                                       : fmt::format("max({})", text_join(widths, ", "));
       out_.launch.push_back(
-          fmt::format("rows = min(max(1, {} // {}), triton.next_power_of_2(n_rows))", machine_.tile, widest));
-      std::string grid = "(triton.cdiv(n_rows, rows),)";
+          fmt::format("rows = min(max(1, {} // {}), triton.next_power_of_2(n_rows))", plan_.tile, widest));
+      const std::int64_t n = ix_.value(extent(rows_));
+      seen(blocks_of(n, size(std::max<std::int64_t>(1, plan_.tile / widest_seen), n)));
+      const std::string programs = programs_text("triton.cdiv(n_rows, rows)");
+      std::string grid = fmt::format("({},)", programs);
       if (!k_.reduces)
-        grid = fmt::format("(triton.cdiv(n_rows, rows), triton.cdiv({}, {}))", ix_.text(extent(columns_[0]), true),
-                           widths[0]);
+        grid = fmt::format("({}, triton.cdiv({}, {}))", programs, ix_.text(extent(columns_[0]), true), widths[0]);
       tail.emplace_back(kRounding);
       out_.launch.push_back(
           fmt::format("{}[{}]({}, {})", out_.name, grid, text_join(values, ", "), text_join(tail, ", ")));
@@ -533,7 +562,7 @@ class Printer {
   Indices& ix_;
   const std::map<int, std::string>& names_;
   const std::map<const Tensor*, int>& buffer_of_;
-  const Machine& machine_;
+  const Plan& plan_;
   PrintedKernel out_;
   std::vector<const Atom*> rows_;
   std::vector<std::vector<const Atom*>> columns_;
@@ -561,21 +590,10 @@ class Printer {
 
 }  // namespace
 
-Machine machine_of(DeviceType device) {
-  Machine out;
-  if (device == DeviceType::cuda) {
-    out.flat_block = 1024;
-    out.tile = 2048;
-    out.columns = 512;
-  }
-  out.products = device == DeviceType::cpu;
-  return out;
-}
-
 PrintedKernel print_kernel(const Kernel& kernel, Indices& ix, const std::string& name,
                            const std::map<int, std::string>& names, const std::map<const Tensor*, int>& buffer_of,
-                           const Machine& machine) {
-  return Printer(kernel, ix, name, names, buffer_of, machine).run();
+                           const Plan& plan) {
+  return Printer(kernel, ix, name, names, buffer_of, plan).run();
 }
 
 }  // namespace passnet::author

@@ -135,6 +135,7 @@ void merge_passes(std::vector<AuthoredPass>& passes) {
                                       [&](const Variant& o) { return o.kernels == v.kernels && o.lines == v.lines; });
       if (equal == same->variants.end()) {
         same->variants.push_back(std::move(v));
+        same->alternatives.clear();  // they are of one variant
       } else {
         for (auto& s : v.seen)
           if (std::find(equal->seen.begin(), equal->seen.end(), s) == equal->seen.end()) equal->seen.push_back(s);

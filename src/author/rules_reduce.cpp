@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "author/trace.h"
 
@@ -11,12 +12,18 @@ namespace passnet::author {
 
 namespace {
 
-constexpr std::int64_t kReduceLimit = 1 << 18;  // elements of one reduction
+constexpr std::int64_t kReduceLimit = 1 << 18;  // elements of a row that a program reduces at once
 constexpr std::int64_t kUnrolled = 8;           // elements of a reduction that becomes a loop over taps
 
 Dtype real_compute(const Handle& h) {
   if (!h.type.floating()) throw Unfit{"integers"};
   return compute_dtype(h.type.dtype);
+}
+
+std::vector<int> all_of(std::size_t rank) {
+  std::vector<int> out(rank);
+  std::iota(out.begin(), out.end(), 0);
+  return out;
 }
 
 std::vector<int> dims_of(Call& call, std::size_t i, std::size_t rank) {
@@ -27,8 +34,7 @@ std::vector<int> dims_of(Call& call, std::size_t i, std::size_t rank) {
       if (d < 0 || d >= static_cast<std::int64_t>(rank)) throw Unfit{"a dimension that is not there"};
       out.push_back(static_cast<int>(d));
     }
-  if (out.empty())
-    for (std::size_t d = 0; d < rank; ++d) out.push_back(static_cast<int>(d));
+  if (out.empty()) return all_of(rank);
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -89,11 +95,10 @@ Abstract sum(Call& call) {
   Trace& trace = call.trace;
   const std::string name(call.step.schema->name);
   const bool whole = call.step.schema->overload.empty();
-  const std::vector<int> dims = whole ? dims_of(call, 0, 0) : dims_of(call, 1, h.shape.size());
-  if (whole) throw Unfit{"a reduction to a number"};
-  const bool keep = call.boolean(2);
+  const std::vector<int> dims = whole ? all_of(h.shape.size()) : dims_of(call, 1, h.shape.size());
+  const bool keep = !whole && call.boolean(2);
   Type type = h.type;
-  if (const auto d = call.dtype(3)) {
+  if (const auto d = call.dtype(whole ? 1 : 3)) {
     if (d != h.type.dtype) throw Unfit{"a reduction in another dtype"};
   }
   const Tensor* source = trace.read(h);
@@ -114,6 +119,17 @@ Abstract extreme(Call& call) {  // amax, amin
   const std::string name(call.step.schema->name);
   const Tensor* value = reduced(call.trace, call.trace.read(h), dims, name == "amax" ? "max" : "min");
   return stored(call.trace, shaped(call.trace, value, dims, call.boolean(2)), h.type, name);
+}
+
+// max and min of all elements.
+Abstract extreme_of_all(Call& call) {
+  const Handle& h = call.tensor(0);
+  if (!call.step.schema->overload.empty()) throw Unfit{"an extreme of two tensors"};
+  real_compute(h);
+  const std::string name(call.step.schema->name);
+  const std::vector<int> dims = all_of(h.shape.size());
+  const Tensor* value = reduced(call.trace, call.trace.read(h), dims, name);
+  return stored(call.trace, shaped(call.trace, value, dims, false), h.type, name);
 }
 
 // max and min along a dimension: their values. Who uses the indices too leaves it to ATen.
@@ -295,10 +311,14 @@ Abstract group_norm(Call& call) {
 constexpr RuleRow kRules[] = {
     {"sum.dim_IntList", sum},
     {"mean.dim", sum},
+    {"sum", sum},
+    {"mean", sum},
     {"amax", extreme},
     {"amin", extreme},
     {"max.dim", extreme_of_dim},
     {"min.dim", extreme_of_dim},
+    {"max", extreme_of_all},
+    {"min", extreme_of_all},
     {"all.dim", all_any},
     {"any.dim", all_any},
     {"linalg_vector_norm", vector_norm},
@@ -310,6 +330,105 @@ constexpr RuleRow kRules[] = {
     {"batch_norm", batch_norm},
     {"group_norm", group_norm},
 };
+
+// By one program a row.
+const Tensor* row_reduced(Trace& trace, const Tensor* source, const std::vector<int>& dims,
+                          const std::string& combine) {
+  Tensor t;
+  t.shape = source->shape;
+  for (const int d : dims) {
+    const Dim size = trace.ix.resolve(source->shape[static_cast<std::size_t>(d)]);
+    t.cost *= static_cast<double>(trace.ix.value(size));
+    t.shape[static_cast<std::size_t>(d)] = Dim(1);
+  }
+  t.type = {compute_dtype(source->type.dtype), -1};
+  t.uses = {source};
+  t.label = combine;
+  t.reduces = !dims.empty();
+  if (dims.empty()) t.cost = 0;
+  t.element = [source, dims, combine](Kernel& k, const Index& index) -> const Expr* {
+    if (dims.empty()) return k.element(source, index);
+    return k.reduce(combine, k.current(), source, dims, index);
+  };
+  return trace.make(std::move(t));
+}
+
+const Tensor* summed(Trace& trace, const Tensor* source, const std::vector<int>& dims, const std::string& combine);
+
+// By two kernels: the pieces, each of `split` elements, and what puts them together. Both are stored as they are
+// computed, so nothing is rounded on the way, and the order of a sum is fixed.
+const Tensor* in_pieces(Trace& trace, const Tensor* source, const std::vector<int>& dims, const std::string& combine) {
+  Indices& ix = trace.ix;
+  const Dim split(trace.plan.split);
+  const Type type{compute_dtype(source->type.dtype), -1};
+  Dim total(1);
+  for (const int d : dims) total = total * ix.resolve(source->shape[static_cast<std::size_t>(d)]);
+  const Dim pieces = ix.derived("pieces", fmt::format("triton.cdiv({}, {})", ix.text(total, true), trace.plan.split),
+                                (ix.value(total) + trace.plan.split - 1) / trace.plan.split);
+  // The piece is a dimension in front, the place in it stands for those reduced; beyond the end what changes nothing.
+  const int place = dims.back() + 1;
+  Tensor cut;
+  cut.shape = source->shape;
+  for (const int d : dims) cut.shape[static_cast<std::size_t>(d)] = Dim(1);
+  const std::vector<Dim> kept = cut.shape;
+  cut.shape[static_cast<std::size_t>(dims.back())] = split;
+  cut.shape.insert(cut.shape.begin(), pieces);
+  cut.type = type;
+  cut.uses = {source};
+  cut.label = source->label;
+  cut.element = [source, dims, combine, type, split, total, place](Kernel& k, const Index& index) {
+    const Lin at = index[0] * split + index[static_cast<std::size_t>(place)];
+    Index full(index.begin() + 1, index.end());
+    // neighbouring dimensions together: their places then cancel to one walk along memory
+    Lin rest = at;
+    for (std::size_t end = dims.size(), begin = end; end > 0; end = begin) {
+      Dim size(1);
+      for (begin = end; begin > 0 && (begin == end || dims[begin] == dims[begin - 1] + 1); --begin)
+        size = size * k.ix.resolve(source->shape[static_cast<std::size_t>(dims[begin - 1])]);
+      Lin place_of = begin == 0 ? rest : k.ix.remainder(rest, size);
+      if (begin > 0) rest = k.ix.quotient(rest, size);
+      for (std::size_t i = end; i-- > begin;) {
+        const auto d = static_cast<std::size_t>(dims[i]);
+        const Dim own = k.ix.resolve(source->shape[d]);
+        full[d] = i == begin ? place_of : k.ix.remainder(place_of, own);
+        if (i > begin) place_of = k.ix.quotient(place_of, own);
+      }
+    }
+    return k.select(
+        k.inside(at, total), [&] { return k.element(source, full); }, [&] { return k.neutral(combine, type.dtype); },
+        type.dtype);
+  };
+  auto* partial = const_cast<Tensor*>(row_reduced(trace, trace.make(std::move(cut)), {place}, combine));
+  partial->result = partial;
+  const Tensor* whole = summed(trace, partial, {0}, combine);
+  Tensor out;
+  out.shape = kept;
+  out.type = type;
+  out.uses = {whole};
+  out.label = combine;
+  out.cost = static_cast<double>(ix.value(total));
+  out.apart = true;
+  out.element = [whole](Kernel& k, const Index& index) {
+    Index full = index;
+    full.insert(full.begin(), Lin(0));
+    return k.element(whole, full);
+  };
+  auto* made = const_cast<Tensor*>(trace.make(std::move(out)));
+  made->result = made;
+  if (whole->result == nullptr) const_cast<Tensor*>(whole)->result = made;
+  return made;
+}
+
+const Tensor* summed(Trace& trace, const Tensor* source, const std::vector<int>& dims, const std::string& combine) {
+  std::int64_t n = 1, rows = 1;
+  for (std::size_t d = 0; d < source->shape.size(); ++d) {
+    const bool inside = std::find(dims.begin(), dims.end(), static_cast<int>(d)) != dims.end();
+    (inside ? n : rows) *= trace.ix.value(trace.ix.resolve(source->shape[d]));
+  }
+  const Plan& plan = trace.plan;
+  const bool split = n > kReduceLimit || (n >= plan.split_from && rows <= plan.split_rows);
+  return split && n > plan.split ? in_pieces(trace, source, dims, combine) : row_reduced(trace, source, dims, combine);
+}
 
 }  // namespace
 
@@ -324,11 +443,6 @@ const Tensor* reduced(Trace& trace, const Tensor* source, const std::vector<int>
     if (!size.is(1)) significant.push_back(d);
   }
   if (n == 0) throw Unfit{"a reduction of nothing"};
-  if (n > kReduceLimit) throw Unfit{"a reduction of very many elements"};
-  Tensor t;
-  t.shape = source->shape;
-  for (const int d : dims) t.shape[static_cast<std::size_t>(d)] = Dim(1);
-  t.type = {compute_dtype(source->type.dtype), -1};
   // A few elements that are not neighbours: unrolled, so that the kernel walks along memory.
   std::size_t innermost = source->shape.size();
   while (innermost > 0 && trace.ix.resolve(source->shape[innermost - 1]).is(1)) --innermost;
@@ -340,6 +454,10 @@ const Tensor* reduced(Trace& trace, const Tensor* source, const std::vector<int>
       sizes.push_back(trace.ix.value(size));
       trace.ix.unify(size, Dim(sizes.back()));
     }
+    Tensor t;
+    t.shape = source->shape;
+    for (const int d : dims) t.shape[static_cast<std::size_t>(d)] = Dim(1);
+    t.type = {compute_dtype(source->type.dtype), -1};
     t.uses = {source};
     t.label = combine;
     t.cost = static_cast<double>(n);
@@ -352,15 +470,7 @@ const Tensor* reduced(Trace& trace, const Tensor* source, const std::vector<int>
     };
     return trace.make(std::move(t));
   }
-  t.uses = {source};
-  t.label = combine;
-  t.reduces = !significant.empty();
-  t.cost = significant.empty() ? 0 : static_cast<double>(n);
-  t.element = [source, significant, combine](Kernel& k, const Index& index) -> const Expr* {
-    if (significant.empty()) return k.element(source, index);
-    return k.reduce(combine, k.current(), source, significant, index);
-  };
-  return trace.make(std::move(t));
+  return summed(trace, source, significant, combine);
 }
 
 }  // namespace passnet::author

@@ -28,6 +28,8 @@ struct Type {
 // What a kernel computes in: float32 for float32 and the halves, else the dtype itself.
 Dtype compute_dtype(Dtype dtype);
 std::string tl_dtype(Dtype dtype);
+// What a sum, a max or a min begins with.
+std::string neutral_text(const std::string& combine, Dtype type);
 
 class Kernel;
 struct Tensor;
@@ -56,6 +58,7 @@ struct Tensor {
   double cost = 1;                 // of one element, in additions
   bool reduces = false;            // its element is a reduction
   bool once = false;               // stored rather than computed at a second index
+  bool apart = false;              // stored unless a kernel has as few elements: it is put together of pieces
   const Tensor* result = nullptr;  // what eager would store: the tensor that ends its operator
   int buffer = -1;                 // the input or temporary that holds it
   NodeId node = 0;
@@ -122,6 +125,7 @@ class Kernel {
   const Expr* element(const Tensor* tensor, const Index& index);
   const Expr* literal(double value, Dtype type);
   const Expr* literal(std::int64_t value, Dtype type);
+  const Expr* neutral(const std::string& combine, Dtype type);
   const Expr* index(const Lin& at);
   const Expr* load(int buffer, const Type& type, const Lin& at, std::string label);
   // A number that the wrapper computes: `name` in the kernel, `host` in the wrapper.
@@ -159,6 +163,7 @@ class Kernel {
   const Expr* intern(Expr e);
   const Expr* window(const std::string& combine, const std::vector<std::int64_t>& sizes,
                      const std::function<std::vector<const Expr*>(const std::vector<Lin>&)>& body);
+  std::int64_t count(const Tensor* tensor) const;  // its elements
   bool covers(const Tensor* tensor, const Index& index) const;
   bool repeated(const Tensor* tensor, const Index& index) const;
   std::vector<const Expr*> guards_;

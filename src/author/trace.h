@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "author/plan.h"
 #include "author/tensor.h"
 #include "ops/program.h"
 
@@ -89,6 +90,7 @@ class Trace {
   std::vector<Buffer> buffers;
   NodeId node = 0;        // the graph's node that is traced now
   bool products = false;  // whether products and convolutions are ours
+  Plan plan;              // which reductions are made in pieces
 
   Handle input(const std::string& name, const std::vector<std::int64_t>& sizes, Dtype dtype, bool symbolic);
   const Tensor* make(Tensor t);

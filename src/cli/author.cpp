@@ -16,7 +16,7 @@ namespace {
 
 struct Options {
   GraphSelection selection;
-  std::string out, device = "cpu";
+  std::string out, device = "cpu", plan;
   int threads = 0;
   bool explain = false, no_measure = false, single_wrapper = false, all = false;
 };
@@ -33,32 +33,44 @@ void explain(const GraphFolder& folder, const author::Authored& authored) {
     fmt::print("left out: {} = {}: {}\n", nodes[l.node].name, nodes[l.node].target, l.why);
 }
 
+std::string plan_text(const author::PlanChoice& plan) {
+  if (plan.tried == 0) return {};
+  const std::string tried = fmt::format("{} other plan{}", plan.tried, plan.tried == 1 ? "" : "s");
+  if (plan.plan.empty()) return fmt::format("; none of {} better", tried);
+  return fmt::format("; {} is {:.2f} times as fast as the usual plan, {} tried", plan.plan, plan.gain, tried);
+}
+
 void explain(const author::Decision& d) {
   if (!d.why.empty())
     fmt::print("{}: dropped: {}\n", d.pass, d.why);
   else
-    fmt::print("{}: {}, {:.2f} times as fast as eager{}\n", d.pass, d.kept ? "kept" : "dropped", d.ratio,
+    fmt::print("{}: {}, {:.2f} times as fast as eager{}{}\n", d.pass, d.kept ? "kept" : "dropped", d.ratio,
                !d.measured    ? " expected"
                : d.remembered ? " as measured before"
-                              : fmt::format(" measured, spread {:.2f}", d.spread));
+                              : fmt::format(" measured, spread {:.2f}", d.spread),
+               plan_text(d.plan));
 }
 
 int run(const Options& o) {
   author::AuthorOptions options;
-  options.machine = author::machine_of(device_from_name(o.device).take());
+  const DeviceType device = device_from_name(o.device).take();
+  const int threads = o.threads > 0 ? o.threads : o.no_measure ? 1 : core_count();
+  options.machine = author::machine_of(device, threads);
+  if (!o.plan.empty()) {
+    options.machine.plan = author::plan_from_text(options.machine.plan, o.plan).take();
+    options.machine.alternatives = {};
+  }
   options.keep_all = o.all;
   options.shapes = [](const GraphFolder& folder) {
     return guarded([&] { return propagate_known(folder, *engine_load().take()).take(); });
   };
   std::vector<GraphFolder> graphs;
   for (const std::string& graph : o.selection.resolve()) graphs.push_back(read_graph_folder(graph).take());
-  const DeviceType device = device_from_name(o.device).take();
   std::unique_ptr<author::EngineMeasure> measure;
-  int threads = 1;
   if (!o.no_measure) {
     Engine* engine = engine_load().take();
     device_ready(*engine, device).take();
-    engine->set_threads(threads = o.threads > 0 ? o.threads : core_count());
+    engine->set_threads(threads);
     measure = std::make_unique<author::EngineMeasure>(*engine, device);
   }
   const author::AuthoredTask task = author::author_task(graphs, options, measure.get(), threads).take();
@@ -90,7 +102,9 @@ void add_author(CLI::App& app, Outcome& outcome) {
                     "Say which regions were found, what they save and why a node was left out");
   command->add_flag("--no-measure", o->no_measure, "Decide by the cost model alone");
   command->add_option("--device", o->device, "Where to measure: cpu or cuda")->capture_default_str();
-  command->add_option("--threads", o->threads, "Threads while measuring; all cores unless given");
+  command->add_option("--threads", o->threads, "Threads to write for; while measuring all cores unless given, else 1");
+  command->add_option("--plan", o->plan, "How kernels are laid over programs, fixed: FIELD=N,... (docs/author.md)")
+      ->type_name("PLAN");
   command->add_flag("--single-wrapper", o->single_wrapper, "One wrapper for all passes, which looks at a route");
   command->add_flag("--all", o->all, "Keep regions that are not expected to gain");
   command->callback([o, &outcome] { outcome.code = run(*o); });
