@@ -62,6 +62,7 @@ struct AuthorOptions {
   Machine machine;
   bool keep_all = false;      // also regions that are not expected to gain
   bool alternatives = false;  // also by the machine's other plans, where a region is worth it
+  double seconds = 7;         // for measuring a task; what is measured late is measured on fewer of its graphs
   bool halves = false;        // the task has graphs in half precision; a graph's own inputs are asked in any case
   ShapeSource shapes;         // may be none: what follows operators without a row is left to ATen
 };

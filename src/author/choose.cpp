@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "base/cache.h"
 #include "tile_cpu/compile.h"
@@ -16,11 +17,13 @@ namespace passnet::author {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr double kWin = 1.02;          // measured: eager has to take this many times as long in the mean,
 constexpr double kLoss = 0.97;         // and at least this on every graph
 constexpr double kExpectedWin = 1.05;  // estimated
 constexpr double kBetter = 1.03;       // so many times as fast another plan has to be
-constexpr double kPlanSeconds = 3;     // of a task, for trying other plans
+constexpr double kPlanShare = 0.4;     // of the time of a task, for trying other plans
 constexpr double kLongCall = 0.03;     // seconds of a call for which no other plans are tried,
 constexpr double kShare = 0.05;        // nor where a pass is expected to take less of it
 
@@ -29,15 +32,19 @@ struct Measured {
   Ratio ratio;
   double noise = 0, call_us = 0;  // of the passes
   bool remembered = false;
-  std::string why;  // where there is no time
+  bool late = false;  // the task's time was used up
+  std::string why;    // where there is no time
 };
 
 // Asks the cache, then the measure. Keys are the graph's content, its shapes and dtypes, the passes' texts, the machine
 // and the threads.
 class Stopwatch {
  public:
-  Stopwatch(Measure& measure, int threads)
-      : measure_(measure), threads_(threads), place_(CacheWorkplace::make().take()) {}
+  Stopwatch(Measure& measure, int threads, double seconds)
+      : measure_(measure), threads_(threads), place_(CacheWorkplace::make().take()), seconds_(seconds) {}
+
+  // Of the task's time, what is used.
+  double share() const { return std::chrono::duration<double>(Clock::now() - begin_).count() / seconds_; }
 
   Measured time(const GraphFolder& graph, const AuthoredPass& pass, const AuthoredPass* other = nullptr) {
     const std::string key = key_of(graph, pass_file(pass) + (other == nullptr ? "" : "\n" + pass_file(*other)));
@@ -47,6 +54,8 @@ class Stopwatch {
       out.remembered = true;
       return out;
     }
+    out.late = share() > 1;
+    if (out.late) return out;
     const auto timing = [&]() -> Result<Timing> {
       auto loaded = load(pass);
       if (!loaded) return std::move(loaded.error());
@@ -89,6 +98,8 @@ class Stopwatch {
   Measure& measure_;
   int threads_;
   CacheWorkplace place_;
+  double seconds_;
+  Clock::time_point begin_ = Clock::now();
 };
 
 AuthoredPass by_plan(AuthoredPass pass, const Alternative& alternative) {
@@ -97,17 +108,15 @@ AuthoredPass by_plan(AuthoredPass pass, const Alternative& alternative) {
   return pass;
 }
 
-using Seconds = std::chrono::duration<double>;
-
-// The plan that is fastest on one graph beyond the noise, each tried against the best so far.
-PlanChoice choose_plan(const GraphFolder& graph, const AuthoredPass& usual, Stopwatch& stopwatch,
-                       std::chrono::steady_clock::time_point end) {
+// The plan that is fastest on one graph beyond the noise, each tried against the best so far. `known`: of the usual
+// one.
+PlanChoice choose_plan(const GraphFolder& graph, const AuthoredPass& usual, const Measured& known,
+                       Stopwatch& stopwatch) {
   PlanChoice out;
-  const Measured first = stopwatch.time(graph, usual);
-  if (!first.why.empty() || first.call_us > kLongCall * 1e6 || usual.pass_cost < kShare * first.call_us) return out;
+  if (known.call_us > kLongCall * 1e6 || usual.pass_cost < kShare * known.call_us) return out;
   AuthoredPass best = usual;
   for (const Alternative& alternative : usual.alternatives) {
-    if (!alternative.differs || std::chrono::steady_clock::now() > end) continue;
+    if (!alternative.differs || stopwatch.share() > kPlanShare) continue;
     AuthoredPass other = by_plan(usual, alternative);
     const Measured m = stopwatch.time(graph, other, &best);
     ++out.tried;
@@ -119,39 +128,29 @@ PlanChoice choose_plan(const GraphFolder& graph, const AuthoredPass& usual, Stop
   return out;
 }
 
-// Of every pattern, on the graph where it is expected to take longest; the others take its plan, so that a task's
-// graphs share their code.
-std::map<std::string, PlanChoice> choose_plans(std::span<const GraphFolder> graphs, std::vector<Authored>& authored,
-                                               Stopwatch& stopwatch) {
-  struct Place {
-    std::size_t graph;
-    const AuthoredPass* pass;
-  };
-  std::map<std::string, Place> longest;
-  for (std::size_t g = 0; g < graphs.size(); ++g)
-    for (const AuthoredPass& pass : authored[g].passes) {
-      const auto [it, added] = longest.try_emplace(pass.pattern_key, Place{g, &pass});
-      if (!added && it->second.pass->pass_cost < pass.pass_cost) it->second = {g, &pass};
-    }
-  std::vector<Place> order;
-  for (const auto& [pattern, place] : longest) order.push_back(place);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Place& a, const Place& b) { return a.pass->pass_cost > b.pass->pass_cost; });
-  std::map<std::string, PlanChoice> out;
-  const auto end = std::chrono::steady_clock::now() +
-                   std::chrono::duration_cast<std::chrono::steady_clock::duration>(Seconds(kPlanSeconds));
-  for (const Place& place : order)
-    if (std::any_of(place.pass->alternatives.begin(), place.pass->alternatives.end(),
-                    [](const Alternative& a) { return a.differs; }))
-      out[place.pass->pattern_key] = choose_plan(graphs[place.graph], *place.pass, stopwatch, end);
-  for (Authored& graph : authored)
+// A task's graphs share their code, so they share a plan.
+void use_plan(std::vector<Authored>& graphs, const std::string& pattern, const std::string& plan) {
+  for (Authored& graph : graphs)
     for (AuthoredPass& pass : graph.passes) {
-      const auto choice = out.find(pass.pattern_key);
-      if (choice == out.end() || choice->second.plan.empty()) continue;
       const auto chosen = std::find_if(pass.alternatives.begin(), pass.alternatives.end(),
-                                       [&](const Alternative& a) { return a.plan == choice->second.plan; });
-      if (chosen != pass.alternatives.end()) pass = by_plan(pass, *chosen);
+                                       [&](const Alternative& a) { return a.plan == plan; });
+      if (pass.pattern_key == pattern && chosen != pass.alternatives.end()) pass = by_plan(pass, *chosen);
     }
+}
+
+// One graph of each dtype, float32 first, then the next of each: what is known when time is used up is known of all.
+std::vector<std::size_t> order_of(std::span<const GraphFolder> graphs) {
+  std::map<Dtype, std::size_t> met;
+  std::vector<std::tuple<std::size_t, bool, std::size_t>> order;
+  for (std::size_t g = 0; g < graphs.size(); ++g) {
+    Dtype dtype = Dtype::float32;
+    for (const std::int32_t i : graphs[g].inputs)
+      if (const Dtype d = graphs[g].metas[static_cast<std::size_t>(i)].dtype; dtype_row(d).floating) dtype = d;
+    order.emplace_back(met[dtype]++, dtype != Dtype::float32, g);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::size_t> out;
+  for (const auto& [turn, other, g] : order) out.push_back(g);
   return out;
 }
 
@@ -166,13 +165,13 @@ Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOpti
     for (const GraphFolder& graph : graphs) options.halves |= has_halves(graph);
     options.alternatives = measure != nullptr;
     std::optional<Stopwatch> stopwatch;
-    if (measure != nullptr) stopwatch.emplace(*measure, threads);
+    if (measure != nullptr) stopwatch.emplace(*measure, threads, options.seconds);
     struct Score {
-      double logs = 0, sure_logs = 0, least = 1e9;  // sure: what eager is slower by at least
-      int graphs = 0;
-      double advantage = 0;  // over passes for parts of it
-      int covered = 0;       // graphs where a pass that is kept takes its place
-      bool failed = false;
+      double logs = 0, errors = 0;  // of the ratios; squares, of what they may be too large by
+      int graphs = 0, known = 0;    // where it is, and where its time is known
+      double advantage = 0;         // over passes for parts of it
+      int covered = 0;              // graphs where a pass that is kept takes its place
+      bool lost = false;            // on some graph
     };
     // What a pass saves: of the graph's time if measured, else microseconds.
     const auto saving = [&](const AuthoredPass& pass, const Decision& d) {
@@ -185,51 +184,63 @@ Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOpti
     };
     std::map<std::string, Score> scores;  // by pattern
     for (const GraphFolder& graph : graphs) out.graphs.push_back(author_graph(graph, options).take());
-    std::map<std::string, PlanChoice> plans;
-    if (stopwatch) plans = choose_plans(graphs, out.graphs, *stopwatch);
-    for (std::size_t g = 0; g < graphs.size(); ++g) {
+    std::map<std::string, PlanChoice> plans;  // by pattern: chosen on the first graph where plans differ
+    out.decisions.resize(graphs.size());
+    for (const std::size_t g : order_of(graphs)) {
       const Authored& authored = out.graphs[g];
-      std::vector<Decision> decisions;
+      std::vector<Decision>& decisions = out.decisions[g];
       for (const AuthoredPass& pass : authored.passes) {
         Decision d;
-        double sure = 0;
-        if (stopwatch) {
-          Measured m = stopwatch->time(graphs[g], pass);
-          d.measured = true;
-          d.ratio = m.ratio.value;
-          sure = m.ratio.low;
-          d.spread = m.noise;
-          d.remembered = m.remembered;
-          d.why = std::move(m.why);
-          if (const auto it = plans.find(pass.pattern_key); it != plans.end()) d.plan = it->second;
-        } else {
-          sure = d.ratio = pass.pass_cost > 0 ? pass.eager_cost / pass.pass_cost : 0;
-        }
         d.pass = pass.name;
         d.pattern = pass.pattern_key;
         Score& score = scores[pass.pattern_key];
-        score.failed |= !d.why.empty() || d.ratio <= 0;
-        score.logs += std::log(std::max(d.ratio, 1e-9));
-        score.sure_logs += std::log(std::max(sure, 1e-9));
-        score.least = std::min(score.least, d.ratio);
         ++score.graphs;
+        Measured m;
+        if (!stopwatch) {
+          m.ratio.value = m.ratio.low = m.ratio.high = pass.pass_cost > 0 ? pass.eager_cost / pass.pass_cost : 0;
+        } else if (score.lost) {
+          m.why = "it loses on another graph";
+        } else {
+          m = stopwatch->time(graphs[g], pass);
+          const bool differ = std::any_of(pass.alternatives.begin(), pass.alternatives.end(),
+                                          [](const Alternative& a) { return a.differs; });
+          if (differ && !m.late && m.why.empty() && !plans.contains(pass.pattern_key)) {
+            const PlanChoice plan = choose_plan(graphs[g], pass, m, *stopwatch);
+            plans[pass.pattern_key] = plan;
+            if (!plan.plan.empty()) {
+              use_plan(out.graphs, pass.pattern_key, plan.plan);
+              m = stopwatch->time(graphs[g], pass);
+            }
+          }
+          d.measured = m.why.empty() && !m.late;
+          d.remembered = m.remembered;
+          d.spread = m.noise;
+          if (const auto it = plans.find(pass.pattern_key); it != plans.end()) d.plan = it->second;
+        }
+        d.ratio = m.ratio.value;
+        d.why = m.late ? "no time was left to measure it here" : m.why;
+        if (!m.late) {
+          ++score.known;
+          score.lost |= !d.why.empty() || d.ratio <= 0 || (stopwatch && d.ratio < kLoss && m.ratio.high < 1);
+          score.logs += std::log(std::max(d.ratio, 1e-9));
+          const double error = std::log(std::max(d.ratio, 1e-9) / std::max(m.ratio.low, 1e-9));
+          score.errors += error * error;
+        }
         decisions.push_back(std::move(d));
-        out.passes.push_back(pass);
       }
       for (std::size_t i = 0; i < decisions.size(); ++i) {
         double advantage = saving(authored.passes[i], decisions[i]);
         for (std::size_t j = 0; j < decisions.size(); ++j)
           if (is_part(authored.passes[j], authored.passes[i]))
             advantage -= std::max(0.0, saving(authored.passes[j], decisions[j]));
-        scores[decisions[i].pattern].advantage += advantage;
+        if (decisions[i].ratio > 0) scores[decisions[i].pattern].advantage += advantage;
       }
-      out.decisions.push_back(std::move(decisions));
     }
-    const double win = measure != nullptr ? kWin : kExpectedWin, loss = measure != nullptr ? kLoss : 0;
+    const double win = measure != nullptr ? kWin : kExpectedWin;
     const auto kept = [&](const std::string& pattern) {
       const Score& s = scores.at(pattern);
-      return s.covered < s.graphs && (keep_all || (!s.failed && s.least >= loss && s.advantage >= 0 &&
-                                                   s.sure_logs > 0 && std::exp(s.logs / s.graphs) >= win));
+      return s.covered < s.graphs && (keep_all || (!s.lost && s.known > 0 && s.advantage >= 0 &&
+                                                   s.logs > std::sqrt(s.errors) && std::exp(s.logs / s.known) >= win));
     };
     for (const Authored& graph : out.graphs) {
       std::set<std::string> covered;
@@ -240,7 +251,9 @@ Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOpti
     }
     for (auto& decisions : out.decisions)
       for (Decision& d : decisions) d.kept = kept(d.pattern);
-    std::erase_if(out.passes, [&](const AuthoredPass& p) { return !kept(p.pattern_key); });
+    for (const Authored& graph : out.graphs)
+      for (const AuthoredPass& pass : graph.passes)
+        if (kept(pass.pattern_key)) out.passes.push_back(pass);
     merge_passes(out.passes);
     // A pattern that was written for one graph may occur in another where it was no region. What is dropped leaves its
     // places to the next pass, so all are asked again.
@@ -248,8 +261,17 @@ Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOpti
       changed = false;
       for (std::size_t g = 0; g < graphs.size() && !changed; ++g) {
         const std::vector<std::string> wrong = check_places(graphs[g].graph, out.graphs[g].seen, out.passes);
-        std::size_t i = 0;
-        changed = std::erase_if(out.passes, [&](const AuthoredPass&) { return !wrong[i++].empty(); }) > 0;
+        for (std::size_t i = wrong.size(); i-- > 0;) {
+          if (wrong[i].empty()) continue;
+          for (auto& decisions : out.decisions)
+            for (Decision& d : decisions)
+              if (d.pattern == out.passes[i].pattern_key) {
+                d.kept = false;
+                d.why = wrong[i];
+              }
+          out.passes.erase(out.passes.begin() + static_cast<std::ptrdiff_t>(i));
+          changed = true;
+        }
       }
     }
     return out;

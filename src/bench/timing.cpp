@@ -24,7 +24,7 @@ class Protocol {
     const double slowest_ms = warm_up(1);
     out_.warmups = affordable(options_.warmup, 2, slowest_ms);
     warm_up(out_.warmups - 2);
-    const int trials = affordable(options_.trials, std::min(kFewestTrials, options_.trials), slowest_ms);
+    const int trials = affordable(options_.trials, std::min(options_.fewest, options_.trials), slowest_ms);
     Timing best = measure(trials);
     while (!best.stable && out_.repeats < options_.repeats) {
       const int pause_ms = std::min(kLongestPause, kFirstPause << std::min(out_.repeats++, 16));

@@ -17,6 +17,7 @@ namespace {
 struct Options {
   GraphSelection selection;
   std::string out, device = "cpu", plan;
+  double seconds = author::AuthorOptions{}.seconds;
   int threads = 0;
   bool explain = false, no_measure = false, single_wrapper = false, all = false;
 };
@@ -42,7 +43,7 @@ std::string plan_text(const author::PlanChoice& plan) {
 
 void explain(const author::Decision& d) {
   if (!d.why.empty())
-    fmt::print("{}: dropped: {}\n", d.pass, d.why);
+    fmt::print("{}: {}: {}\n", d.pass, d.kept ? "kept" : "dropped", d.why);
   else
     fmt::print("{}: {}, {:.2f} times as fast as eager{}{}\n", d.pass, d.kept ? "kept" : "dropped", d.ratio,
                !d.measured    ? " expected"
@@ -61,6 +62,7 @@ int run(const Options& o) {
     options.machine.alternatives = {};
   }
   options.keep_all = o.all;
+  options.seconds = o.seconds;
   options.shapes = [](const GraphFolder& folder) {
     return guarded([&] { return propagate_known(folder, *engine_load().take()).take(); });
   };
@@ -103,6 +105,9 @@ void add_author(CLI::App& app, Outcome& outcome) {
   command->add_flag("--no-measure", o->no_measure, "Decide by the cost model alone");
   command->add_option("--device", o->device, "Where to measure: cpu or cuda")->capture_default_str();
   command->add_option("--threads", o->threads, "Threads to write for; while measuring all cores unless given, else 1");
+  command->add_option("--seconds", o->seconds, "For measuring, after which fewer graphs and plans are tried")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command->add_option("--plan", o->plan, "How kernels are laid over programs, fixed: FIELD=N,... (docs/author.md)")
       ->type_name("PLAN");
   command->add_flag("--single-wrapper", o->single_wrapper, "One wrapper for all passes, which looks at a route");
