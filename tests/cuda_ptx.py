@@ -79,6 +79,22 @@ def stored(x, y, SHIFT: tl.constexpr, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     tl.store(x + at, tl.load(y + at) + 1.0)
     tl.store(y + at, tl.load(x + (at + SHIFT) % BLOCK))
+
+
+@triton.jit
+def pieces(x, y, images, channels, size, n_rows, ROWS: tl.constexpr, COLS: tl.constexpr):
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
+    cols = tl.arange(0, COLS)[None, :]
+    channel, at = rows % channels, rows // channels * COLS + cols
+    v = tl.load(x + channel * size + at % size + at // size * channels * size, mask=(rows < n_rows) & (at < images * size))
+    tl.store(y + rows, tl.sum(tl.where(at < images * size, v, 0.0), axis=1, keep_dims=True), mask=rows < n_rows)
+
+
+@triton.jit
+def walking(x, y, n, BLOCK: tl.constexpr):
+    for program in range(tl.program_id(0), tl.cdiv(n, BLOCK), tl.num_programs(0)):
+        at = program * BLOCK + tl.arange(0, BLOCK)
+        tl.store(y + at, tl.load(x + at, mask=at < n) * 2.0, mask=at < n)
 """
 TWO = "x=empty(float32[65536]), y=empty(float32[65536])"
 # name: kernel, arguments, loads, stores, barriers, product
@@ -91,6 +107,9 @@ NEAR_MISSES = {
     "rows over warps": ("rows", f"{TWO}, stride=1024, ROWS=1, BLOCK=1024", WIDE, SINGLE, 1, False),
     "f32 exactly": ("exact", f"{TWO}, z=empty(float32[65536]), BLOCK=32", WIDE, None, None, False),
     "stored by itself": ("stored", f"{TWO}, SHIFT=0, BLOCK=1024", WIDE, WIDE, 0, False),
+    # as the author writes them: a mean over images and their elements in pieces, few programs for many blocks
+    "pieces of channels": ("pieces", f"{TWO}, images=4, channels=2, size=8192, n_rows=16, ROWS=1, COLS=4096", WIDE, SINGLE, 1, False),
+    "walking over blocks": ("walking", f"{TWO}, n=65536, BLOCK=1024", WIDE, WIDE, 1, False),
     "stored by others": ("stored", f"{TWO}, SHIFT=4, BLOCK=1024", WIDE, WIDE, 1, False),
 }
 
