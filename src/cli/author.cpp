@@ -19,7 +19,7 @@ struct Options {
   std::string out, device = "cpu", plan;
   double seconds = author::AuthorOptions{}.seconds;
   int threads = 0;
-  bool explain = false, no_measure = false, single_wrapper = false, all = false;
+  bool explain = false, no_measure = false, single_wrapper = false, all = false, own_products = false;
 };
 
 void explain(const GraphFolder& folder, const author::Authored& authored) {
@@ -61,6 +61,7 @@ int run(const Options& o) {
     options.machine.plan = author::plan_from_text(options.machine.plan, o.plan).take();
     options.machine.alternatives = {};
   }
+  options.machine.products |= o.own_products;
   options.keep_all = o.all;
   options.seconds = o.seconds;
   options.shapes = [](const GraphFolder& folder) {
@@ -111,6 +112,8 @@ void add_author(CLI::App& app, Outcome& outcome) {
   command->add_option("--plan", o->plan, "How kernels are laid over programs, fixed: FIELD=N,... (docs/author.md)")
       ->type_name("PLAN");
   command->add_flag("--single-wrapper", o->single_wrapper, "One wrapper for all passes, which looks at a route");
+  command->add_flag("--own-products", o->own_products,
+                    "On a GPU too, kernels with products and convolutions of their own compete with ATen's");
   command->add_flag("--all", o->all, "Keep regions that are not expected to gain");
   command->callback([o, &outcome] { outcome.code = run(*o); });
 }
