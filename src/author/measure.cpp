@@ -18,7 +18,7 @@ constexpr std::uint64_t kSeed = 1024;
 TimingOptions protocol() {
   TimingOptions out;
   out.warmup = 10;
-  out.fewest = 5;
+  out.fewest = 3;
   out.budget_s = 0.1;
   out.noise_limit = 0.25;
   out.repeats = 0;
