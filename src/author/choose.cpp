@@ -23,7 +23,8 @@ constexpr double kWin = 1.02;          // measured: eager has to take this many 
 constexpr double kLoss = 0.97;         // and at least this on every graph
 constexpr double kExpectedWin = 1.05;  // estimated
 constexpr double kBetter = 1.03;       // so many times as fast another plan has to be
-constexpr double kNoise = 0.3;         // with less noise than this
+constexpr double kNoise = 0.3;         // with less noise than this;
+constexpr double kDisturbed = 4;       // more is no plan's doing: a thread waited for a core that somebody else holds
 constexpr double kPlanShare = 0.4;     // of the time of a task, for trying other plans
 constexpr double kLongCall = 0.03;     // seconds of a call for which no other plans are tried,
 constexpr double kShare = 0.05;        // nor where a pass is expected to take less of it
@@ -121,7 +122,8 @@ PlanChoice choose_plan(const GraphFolder& graph, const AuthoredPass& usual, cons
     AuthoredPass other = by_plan(usual, alternative);
     const Measured m = stopwatch.time(graph, other, &best);
     ++out.tried;
-    if (!m.why.empty() || m.ratio.value < kBetter || m.ratio.low <= 1 || m.noise > kNoise) continue;
+    const bool better = m.ratio.value >= kBetter && m.ratio.low > 1 && m.ratio.value < kDisturbed;
+    if (!m.why.empty() || !better || m.noise > kNoise) continue;
     out.plan = alternative.plan;
     out.gain *= m.ratio.value;
     best = std::move(other);

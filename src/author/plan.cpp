@@ -32,11 +32,8 @@ constexpr Field kFields[] = {
 };
 
 constexpr std::string_view kCpu[] = {
-    "block=1024,tile=1024",
-    "block=16384,tile=16384,columns=4096",
-    "split=8192,split_from=32768",
-    "split_rows=0",
-    "product_rows=32,product_columns=64",
+    "block=1024,tile=1024", "block=16384,tile=16384,columns=4096", "split=8192,split_from=32768",
+    "split_rows=0",         "product_rows=32,product_columns=64",
 };
 // A GPU also has a choice that a CPU's loop over programs makes anyway: few programs that walk over many blocks.
 constexpr std::string_view kCuda[] = {
