@@ -341,7 +341,7 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
         if (!propagated) propagated = options.shapes(graph);
         return *propagated;
       };
-    const GraphFacts facts = find_regions(folder, program, halves, false, shapes);
+    const GraphFacts facts = find_regions(folder, program, halves, Products::none, shapes);
     Authored out;
     const auto author = [&](const GraphFacts& with, const Region& region) {
       try {
@@ -368,8 +368,8 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
     // Regions with products of our own compete with those that leave them to ATen.
     std::set<NodeId> ours;
     GraphFacts with = facts;
-    if (options.machine.products) {
-      with = find_regions(folder, program, halves, true, shapes);
+    if (options.machine.products != Products::none) {
+      with = find_regions(folder, program, halves, options.machine.products, shapes);
       const auto is_product = [&](NodeId id) { return with.nodes[id].light && !facts.nodes[id].light; };
       for (const Region& region : with.regions)
         if (std::any_of(region.nodes.begin(), region.nodes.end(), is_product)) {

@@ -71,8 +71,8 @@ Result<Plan> plan_from_text(const Plan& base, std::string_view text) {
 
 Machine machine_of(DeviceType device, int threads) {
   Machine out;
-  out.products = device == DeviceType::cpu;
   if (device == DeviceType::cpu) {
+    out.products = Products::all;
     out.plan.split_rows = threads - 1;  // threads that would have nothing to do
     out.alternatives = kCpu;
     return out;

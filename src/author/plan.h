@@ -27,11 +27,18 @@ struct Plan {
 // "tile=1024,split_rows=0": fields by name, over those of `base`.
 Result<Plan> plan_from_text(const Plan& base, std::string_view text);
 
+// Which products and convolutions may get kernels of their own.
+enum class Products : std::uint8_t {
+  none,
+  alike,  // where ATen computes as we do: not a GPU's convolutions of float32, which are in tf32
+  all,
+};
+
 struct Machine {
   Plan plan;                                       // the usual one
   std::span<const std::string_view> alternatives;  // as texts over it: tried where a region is measured
   double worth_us = 4;                             // regions that are expected to take less are not tried with others
-  bool products = false;                           // whether products and convolutions may get kernels of their own
+  Products products = Products::none;
 };
 // `threads`: of a CPU.
 Machine machine_of(DeviceType device, int threads);

@@ -13,7 +13,7 @@ namespace {
 
 class Finder {
  public:
-  Finder(const GraphFolder& folder, const Program& program, bool halves, bool products, const ShapeSource& shapes)
+  Finder(const GraphFolder& folder, const Program& program, bool halves, Products products, const ShapeSource& shapes)
       : folder_(folder),
         graph_(folder.graph),
         program_(program),
@@ -290,7 +290,7 @@ class Finder {
 
 }  // namespace
 
-GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves, bool products,
+GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves, Products products,
                         const ShapeSource& shapes) {
   return Finder(folder, program, halves, products, shapes).run();
 }

@@ -33,7 +33,7 @@ struct Region {
 struct GraphFacts {
   std::vector<NodeFacts> nodes;
   std::vector<Region> regions;
-  bool products = false;  // whether products and convolutions may be light
+  Products products = Products::none;  // which may be light
 };
 
 // Every node's value without data (exec/walk.h); none where it is not known. Asked once a graph, and only where an
@@ -42,7 +42,7 @@ using ShapeSource = std::function<Result<std::vector<RunValue>>(const GraphFolde
 
 // `halves`: the pass may meet half precision, so what cannot be reproduced to the last bit is not fused with what would
 // magnify it (see leave_inexact).
-GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves, bool products,
+GraphFacts find_regions(const GraphFolder& folder, const Program& program, bool halves, Products products,
                         const ShapeSource& shapes);
 
 // Whether some input is in half precision.

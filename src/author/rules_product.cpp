@@ -22,8 +22,12 @@ constexpr std::int64_t kThin = 4;                      // so few rows or columns
 constexpr std::int64_t kTile = 16;                     // least size of a tile
 
 Dtype product_dtype(const Call& call, const Type& a, const Type& b) {
-  if (!call.trace.products) throw Unfit{fmt::format("aten::{} is left to ATen", call.step.schema->name)};
+  if (call.trace.products == Products::none)
+    throw Unfit{fmt::format("aten::{} is left to ATen", call.step.schema->name)};
   if (!a.floating() || a.dtype != b.dtype) throw Unfit{"a product of other types"};
+  if (call.trace.products == Products::alike && a.dtype == Dtype::float32 &&
+      std::string_view(call.step.schema->name).starts_with("conv"))
+    throw Unfit{"a convolution that ATen computes in tf32"};
   return compute_dtype(a.dtype);
 }
 

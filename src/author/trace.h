@@ -88,9 +88,9 @@ class Trace {
     bool written = false;
   };
   std::vector<Buffer> buffers;
-  NodeId node = 0;        // the graph's node that is traced now
-  bool products = false;  // whether products and convolutions are ours
-  Plan plan;              // which reductions are made in pieces
+  NodeId node = 0;  // the graph's node that is traced now
+  Products products = Products::none;
+  Plan plan;  // which reductions are made in pieces
 
   Handle input(const std::string& name, const std::vector<std::int64_t>& sizes, Dtype dtype, bool symbolic);
   const Tensor* make(Tensor t);

@@ -109,7 +109,9 @@ class AtenEngine final : public Engine {
   }
   void limit_memory(DeviceType device, double share) override {
 #ifdef PASSNET_TORCH_CUDA
-    if (device == DeviceType::cuda) c10::cuda::CUDACachingAllocator::setMemoryFraction(std::min(share, 1.0), 0);
+    if (device != DeviceType::cuda) return;
+    at::globalContext().lazyInitDevice(at::kCUDA);  // there is no allocator before it
+    c10::cuda::CUDACachingAllocator::setMemoryFraction(std::min(share, 1.0), 0);
 #else
     (void)device, (void)share;
 #endif
