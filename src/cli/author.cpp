@@ -61,9 +61,7 @@ int run(const Options& o) {
     options.machine.plan = author::plan_from_text(options.machine.plan, o.plan).take();
     options.machine.alternatives = {};
   }
-  // what a GPU's products cost, only measuring tells
-  if (device == DeviceType::cuda && (o.own_products || !o.no_measure))
-    options.machine.products = author::Products::alike;
+  if (o.own_products && device == DeviceType::cuda) options.machine.products = author::Products::alike;
   options.keep_all = o.all;
   options.seconds = o.seconds;
   options.shapes = [](const GraphFolder& folder) {
@@ -114,9 +112,8 @@ void add_author(CLI::App& app, Outcome& outcome) {
   command->add_option("--plan", o->plan, "How kernels are laid over programs, fixed: FIELD=N,... (docs/author.md)")
       ->type_name("PLAN");
   command->add_flag("--single-wrapper", o->single_wrapper, "One wrapper for all passes, which looks at a route");
-  command->add_flag(
-      "--own-products", o->own_products,
-      "With --no-measure on a GPU too, products get kernels of their own; where it measures, they compete in any case");
+  command->add_flag("--own-products", o->own_products,
+                    "On a GPU too, products with kernels of their own compete with ATen's");
   command->add_flag("--all", o->all, "Keep regions that are not expected to gain");
   command->callback([o, &outcome] { outcome.code = run(*o); });
 }

@@ -230,6 +230,7 @@ std::vector<std::string> compile_flags(Build build) {
                                     "-ffp-contract=off",
                                     "-fwrapv",
                                     "-fno-strict-aliasing",
+                                    "-fno-finite-loops",
                                     "-w"};
 #if defined(__aarch64__)
   flags.emplace_back("-mcpu=native");
