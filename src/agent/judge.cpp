@@ -70,7 +70,9 @@ std::optional<Verdict> Judge::judge(const Task& task, const std::string& passes,
   BenchOptions options = options_;
   options.candidates = {"agent=" + passes};
   Verdict out;
-  for (const Job& job : bench_jobs({task}, options, conditions_)) {
+  std::vector<Job> jobs = bench_jobs({task}, options, conditions_);
+  for (Job& job : jobs) {
+    job.alone = options.jobs == 1;
     const auto late = [&] { return since(begin) > seconds; };
     std::optional<Record> record;
     if (!late())

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "bench/correctness.h"
 
@@ -29,21 +30,30 @@ Range memory_of(const TensorRef& t) {
   const std::int64_t elements = describe(t).hull();
   return {begin, begin + elements * static_cast<std::int64_t>(dtype_row(t.dtype).size)};
 }
-// Calls `visit` with the address of every element.
-template <class F>
-void each_element(const TensorRef& t, const F& visit) {
-  const auto size = static_cast<std::int64_t>(dtype_row(t.dtype).size);
-  std::vector<std::int64_t> index(t.sizes.size(), 0);
-  const auto* at = static_cast<const char*>(t.data);
-  for (std::int64_t n = describe(t).element_count(); n > 0; --n) {
-    visit(at);
-    for (std::size_t k = index.size(); k-- > 0;) {
-      at += t.strides[k] * size;
-      if (++index[k] < t.sizes[k]) break;
-      at -= t.strides[k] * t.sizes[k] * size;
-      index[k] = 0;
-    }
+// The memory of a tensor's elements as runs without a gap, in any order.
+std::vector<Range> runs_of(const TensorRef& t) {
+  struct Dim {
+    std::int64_t step, size;  // in bytes
+  };
+  const auto bytes = static_cast<std::int64_t>(dtype_row(t.dtype).size);
+  std::vector<Dim> dims;
+  for (std::size_t i = 0; i < t.sizes.size(); ++i) {
+    if (t.sizes[i] == 0) return {};
+    if (t.sizes[i] > 1 && t.strides[i] != 0) dims.push_back({t.strides[i] * bytes, t.sizes[i]});
   }
+  std::sort(dims.begin(), dims.end(), [](const Dim& x, const Dim& y) { return x.step < y.step; });
+  std::int64_t run = bytes;
+  std::size_t inside = 0;
+  for (; inside < dims.size() && dims[inside].step == run; ++inside) run *= dims[inside].size;
+  const auto* begin = static_cast<const char*>(t.data);
+  std::vector<Range> out = {{begin, begin + run}};
+  for (std::size_t d = inside; d < dims.size(); ++d) {
+    const std::size_t before = out.size();
+    for (std::int64_t i = 1; i < dims[d].size; ++i)
+      for (std::size_t k = 0; k < before; ++k)
+        out.push_back({out[k].begin + i * dims[d].step, out[k].end + i * dims[d].step});
+  }
+  return out;
 }
 // Whether an element of one lies where an element of the other does. Two halves of every row do not. Only addresses are
 // looked at, so the memory may be a GPU's.
@@ -51,17 +61,20 @@ bool overlap(const TensorRef& a, const TensorRef& b) {
   const Range x = memory_of(a), y = memory_of(b);
   if (a.device != b.device) return false;
   if (x.begin >= y.end || y.begin >= x.end) return false;
-  std::vector<bool> taken(static_cast<std::size_t>(x.end - x.begin));
-  const auto a_size = dtype_row(a.dtype).size, b_size = dtype_row(b.dtype).size;
-  each_element(a, [&](const char* at) {
-    for (std::size_t i = 0; i < a_size; ++i) taken[static_cast<std::size_t>(at - x.begin) + i] = true;
-  });
-  bool found = false;
-  each_element(b, [&](const char* at) {
-    for (std::size_t i = 0; i < b_size && !found; ++i)
-      found = at + i >= x.begin && at + i < x.end && taken[static_cast<std::size_t>(at - x.begin) + i];
-  });
-  return found;
+  std::vector<Range> runs = runs_of(a);
+  const std::vector<Range> others = runs_of(b);
+  runs.insert(runs.end(), others.begin(), others.end());
+  const std::size_t own = runs.size() - others.size();
+  std::vector<std::size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t k) { return runs[i].begin < runs[k].begin; });
+  const char *a_end = nullptr, *b_end = nullptr;  // of what begins before
+  for (const std::size_t i : order) {
+    if (runs[i].begin < (i < own ? b_end : a_end)) return true;
+    const char*& end = i < own ? a_end : b_end;
+    end = std::max(end, runs[i].end);
+  }
+  return false;
 }
 // Several elements in one place, as after expand.
 bool overlaps_itself(const TensorRef& t) {

@@ -25,6 +25,7 @@ class Runner {
       : jobs_(jobs), workers_(workers), stop_(stop), done_(done) {}
 
   bool run(int at_once) {
+    alone_ = at_once == 1 || jobs_.size() == 1;
     std::vector<std::thread> threads;
     for (int i = 0; i < at_once; ++i) threads.emplace_back([this] { work(); });
     for (std::thread& t : threads) t.join();
@@ -50,12 +51,15 @@ class Runner {
   }
 
   void one(const Job& job) {
-    const auto record = evaluate_job(job, workers_, turn_, [this] { return cancelled(); });
+    Job mine = job;
+    mine.alone = alone_;
+    const auto record = evaluate_job(mine, workers_, turn_, [this] { return cancelled(); });
     if (!record) return;
     const std::lock_guard hold(mutex_);
     done_(job, *record);
   }
 
+  bool alone_ = false;
   const std::vector<Job>& jobs_;
   guard::Template& workers_;
   const std::atomic<bool>& stop_;

@@ -158,14 +158,20 @@ void serve(guard::Channel& channel, const json& request) {
   if (options.device == DeviceType::cuda)  // so that no candidate takes it from those beside it
     engine.limit_memory(options.device, request.at("memory_bytes").get<double>() /
                                             static_cast<double>(cuda::device().take()->memory_bytes));
-  engine.set_threads(request.at("verify_threads").get<int>());
+  const auto take_cores = [&] {
+    pin(request.at("cores").get<std::vector<int>>());
+    engine.set_threads(request.at("threads").get<int>());
+  };
+  if (request.at("alone").get<bool>())
+    take_cores();
+  else
+    engine.set_threads(1);
   Evaluator evaluator(request.at("graph").get<std::string>(), candidate, passes, engine, options);
   const Evaluation& verified = evaluator.verify();
   answer(channel, make_record(verified), evaluator.worth_timing(), 0);
   if (!evaluator.worth_timing()) return;
   if (auto go = channel.receive(1e9); !go || *go != "time") return;
-  pin(request.at("cores").get<std::vector<int>>());
-  engine.set_threads(request.at("threads").get<int>());
+  take_cores();
   const Evaluation& timed = evaluator.time();
   answer(channel, make_record(timed), false, timed.timing.trial_seconds);
 }
@@ -301,7 +307,7 @@ void JobRun::verify(const Cancelled& cancelled) {
                         {"graph", job_.graph},
                         {"candidate", job_.candidate},
                         {"options", options_json(job_.options)},
-                        {"verify_threads", job_.verify_threads},
+                        {"alone", job_.alone},
                         {"memory_bytes", job_.memory_bytes},
                         {"threads", job_.threads},
                         {"cores", job_.cores}};

@@ -17,10 +17,10 @@ struct Job {
   std::string candidate;  // as candidate_from_text reads it
   int attempt = 0;
   EvaluateOptions options;  // but for `stage`
-  int verify_threads = 1;
-  int threads = 1;         // while timing
-  std::vector<int> cores;  // to which timing is pinned; none: not pinned
-  double timeout_s = 120;  // of each of the two stages
+  bool alone = false;       // nothing else runs beside its verification, which then has all threads, too
+  int threads = 1;          // while timing
+  std::vector<int> cores;   // to which timing is pinned; none: not pinned
+  double timeout_s = 120;   // of each of the two stages
   std::int64_t memory_bytes = guard::Limits{}.memory_bytes;
   Conditions conditions;
 };
