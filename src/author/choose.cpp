@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kWin = 1.02;          // measured: eager has to take this many times as long in the mean,
 constexpr double kLoss = 0.97;         // and at least this on every graph
+constexpr double kClear = 1.15;        // a gain below it is measured twice
 constexpr double kExpectedWin = 1.05;  // estimated
 constexpr double kBetter = 1.03;       // so many times as fast another plan has to be
 constexpr double kNoise = 0.3;         // with less noise than this;
@@ -58,14 +59,18 @@ class Stopwatch {
     }
     out.late = share() > 1;
     if (out.late) return out;
-    const auto timing = [&]() -> Result<Timing> {
+    const auto measured = [&]() -> Result<Timing> {
       auto loaded = load(pass);
       if (!loaded) return std::move(loaded.error());
       if (other == nullptr) return measure_.time(graph, *loaded);
       auto against = load(*other);
       if (!against) return std::move(against.error());
       return measure_.time(graph, *loaded, &*against);
-    }();
+    };
+    auto timing = measured();
+    // What wins by little over eager has to win twice.
+    if (timing && other == nullptr && timing->speedup.value > 1 && timing->speedup.value < kClear)
+      if (auto again = measured(); again && again->speedup.value < timing->speedup.value) timing = std::move(again);
     if (!timing) {
       out.why = timing.error().message;
       return out;
@@ -81,7 +86,7 @@ class Stopwatch {
 
  private:
   std::string key_of(const GraphFolder& graph, const std::string& passes) const {
-    std::string all = fmt::format("author 3\n{}{}\n{}\n", threads_, measure_.place(), graph_content_hash(graph.graph));
+    std::string all = fmt::format("author 4\n{}{}\n{}\n", threads_, measure_.place(), graph_content_hash(graph.graph));
     for (const std::int32_t i : graph.inputs) {
       const TensorMeta& meta = graph.metas[static_cast<std::size_t>(i)];
       all += fmt::format("{} {}\n", dtype_row(meta.dtype).name, fmt::join(meta.shape, ","));

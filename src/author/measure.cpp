@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/process.h"
 #include "bench/device.h"
 #include "bench/subject.h"
 #include "ops/lower.h"
@@ -35,6 +36,8 @@ struct Wrappers {
 };
 
 }  // namespace
+
+EngineMeasure::EngineMeasure(Engine& engine, DeviceType device) : engine_(engine), device_(device) { settle_malloc(); }
 
 std::unique_ptr<Subject> EngineMeasure::subject(const GraphFolder& graph, const PassFolder* passes) {
   if (passes == nullptr)

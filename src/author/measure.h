@@ -26,7 +26,7 @@ class Measure {
 // By the bench's protocol, in this process: both sides in turn on copies of the same inputs.
 class EngineMeasure final : public Measure {
  public:
-  explicit EngineMeasure(Engine& engine, DeviceType device = DeviceType::cpu) : engine_(engine), device_(device) {}
+  explicit EngineMeasure(Engine& engine, DeviceType device = DeviceType::cpu);
   Result<Timing> time(const GraphFolder& graph, const PassFolder& passes, const PassFolder* others) override;
   std::string place() const override;
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -140,6 +141,11 @@ std::optional<std::string> program_find(const std::string& name) {
   for (const std::string_view folder : text_split(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path, ':'))
     if (std::string full = std::string(folder) + "/" + name; !folder.empty() && runs(full)) return full;
   return std::nullopt;
+}
+
+void settle_malloc() {
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
 int core_count() {

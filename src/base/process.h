@@ -41,6 +41,11 @@ Result<ProcessResult> process_run(const std::vector<std::string>& command, const
 // The path of a program: `name` itself where it has a slash, else the first on PATH that may be executed.
 std::optional<std::string> program_find(const std::string& name);
 
+// Malloc as it ends up in a process that has run for a while: by default what it gives back to the system, and takes
+// from it page by page in every call, depends on what happened to be freed before, and so do the times of what is
+// measured.
+void settle_malloc();
+
 // How many cores this process may use.
 int core_count();
 

@@ -1,7 +1,6 @@
 #include "bench/job.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sched.h>
 
 #include <chrono>
@@ -11,6 +10,7 @@
 #include <set>
 
 #include "base/cache.h"
+#include "base/process.h"
 #include "bench/device.h"
 #include "cuda/driver.h"
 #include "cuda/nvrtc.h"
@@ -179,10 +179,7 @@ void serve(guard::Channel& channel, const json& request) {
 }  // namespace
 
 void job_load() {
-  // As malloc ends up in a process that has run for a while: by default what it gives back to the system, and takes
-  // from it page by page in every call, depends on what happened to be freed before.
-  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  settle_malloc();
   Engine& engine = *engine_load().take();
   engine.set_threads(1);  // nothing runs in parallel before the fork
   // A small graph run once: the operator table is read and torch's first-call work is done before workers are forked.
