@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -27,8 +28,20 @@ constexpr double kBetter = 1.03;       // so many times as fast another plan has
 constexpr double kNoise = 0.3;         // with less noise than this;
 constexpr double kDisturbed = 4;       // more is no plan's doing: a thread waited for a core that somebody else holds
 constexpr double kPlanShare = 0.4;     // of the time of a task, for trying other plans
-constexpr double kLongCall = 0.03;     // seconds of a call for which no other plans are tried,
-constexpr double kShare = 0.05;        // nor where a pass is expected to take less of it
+constexpr double kFewestCalls = 6, kLongMeasurement = 0.5;  // of long calls; seconds that are worth a look at the clock
+constexpr double kLongCall = 0.03;                          // seconds of a call for which no other plans are tried,
+constexpr double kShare = 0.05;                             // nor where a pass is expected to take less of it
+
+double input_bytes(const GraphFolder& graph) {
+  double out = 1;
+  for (const std::int32_t i : graph.inputs) {
+    const TensorMeta& meta = graph.metas[static_cast<std::size_t>(i)];
+    double bytes = static_cast<double>(dtype_row(meta.dtype).size);
+    for (const std::int64_t n : meta.shape) bytes *= static_cast<double>(n);
+    out += bytes;
+  }
+  return out;
+}
 
 // What a measurement gave, as the cache keeps it.
 struct Measured {
@@ -57,7 +70,8 @@ class Stopwatch {
       out.remembered = true;
       return out;
     }
-    out.late = share() > 1;
+    const double bytes = input_bytes(graph), expected = kFewestCalls * call_rate_ * bytes;
+    out.late = share() > 1 || (expected > kLongMeasurement && share() * seconds_ + expected > seconds_);
     if (out.late) return out;
     const auto measured = [&]() -> Result<Timing> {
       auto loaded = load(pass);
@@ -78,6 +92,8 @@ class Stopwatch {
     out.ratio = timing->speedup;
     out.noise = std::max(timing->eager.e2e.noise(), timing->compiled.e2e.noise());
     out.call_us = timing->compiled.e2e.median * 1e3;
+    const double slowest = std::max(timing->eager.e2e.median, timing->compiled.e2e.median);
+    call_rate_ = std::max(call_rate_, slowest * 1e-3 / bytes);
     (void)cache_add_text(
         fmt::format("{} {} {} {} {}", out.ratio.value, out.ratio.low, out.ratio.high, out.noise, out.call_us),
         key);  // only costs time
@@ -106,6 +122,7 @@ class Stopwatch {
   int threads_;
   CacheWorkplace place_;
   double seconds_;
+  double call_rate_ = 0;  // seconds a byte of the graph's inputs, of the slowest calls so far
   Clock::time_point begin_ = Clock::now();
 };
 
@@ -146,11 +163,16 @@ void use_plan(std::vector<Authored>& graphs, const std::string& pattern, const s
     }
 }
 
-// One graph of each dtype, float32 first, then the next of each: what is known when time is used up is known of all.
+// One graph of each dtype, float32 first, then the next of each, small ones before large ones: what is known when time
+// is used up is known of all.
 std::vector<std::size_t> order_of(std::span<const GraphFolder> graphs) {
+  std::vector<std::size_t> by_size(graphs.size());
+  std::iota(by_size.begin(), by_size.end(), std::size_t{0});
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [&](std::size_t a, std::size_t b) { return input_bytes(graphs[a]) < input_bytes(graphs[b]); });
   std::map<Dtype, std::size_t> met;
   std::vector<std::tuple<std::size_t, bool, std::size_t>> order;
-  for (std::size_t g = 0; g < graphs.size(); ++g) {
+  for (const std::size_t g : by_size) {
     Dtype dtype = Dtype::float32;
     for (const std::int32_t i : graphs[g].inputs)
       if (const Dtype d = graphs[g].metas[static_cast<std::size_t>(i)].dtype; dtype_row(d).floating) dtype = d;

@@ -21,7 +21,7 @@ constexpr std::uint64_t kSeed = 1024;
 TimingOptions protocol() {
   TimingOptions out;
   out.warmup = 10;
-  out.fewest = 3;
+  out.fewest = 1;
   out.budget_s = 0.1;
   out.noise_limit = 0.25;
   out.repeats = 0;
