@@ -22,6 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kWin = 1.02;          // measured: eager has to take this many times as long in the mean,
 constexpr double kLoss = 0.97;         // and at least this on every graph
+constexpr double kLeastGain = 0.5;     // microseconds of a call that count as a gain
 constexpr double kClear = 1.15;        // a gain below it is measured twice
 constexpr double kExpectedWin = 1.05;  // estimated
 constexpr double kBetter = 1.03;       // so many times as fast another plan has to be
@@ -252,7 +253,8 @@ Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOpti
         if (!m.late) {
           ++score.known;
           score.lost |= !d.why.empty() || d.ratio <= 0 || (stopwatch && d.ratio < kLoss && m.ratio.high < 1);
-          score.logs += std::log(std::max(d.ratio, 1e-9));
+          const bool sure = !stopwatch || (d.ratio - 1) * m.call_us >= kLeastGain;
+          score.logs += std::log(std::max(sure ? d.ratio : std::min(d.ratio, 1.0), 1e-9));
           const double error = std::log(std::max(d.ratio, 1e-9) / std::max(m.ratio.low, 1e-9));
           score.errors += error * error;
         }
