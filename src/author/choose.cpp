@@ -37,9 +37,7 @@ double input_bytes(const GraphFolder& graph) {
   double out = 1;
   for (const std::int32_t i : graph.inputs) {
     const TensorMeta& meta = graph.metas[static_cast<std::size_t>(i)];
-    double bytes = static_cast<double>(dtype_row(meta.dtype).size);
-    for (const std::int64_t n : meta.shape) bytes *= static_cast<double>(n);
-    out += bytes;
+    out += static_cast<double>(meta.element_count()) * static_cast<double>(dtype_row(meta.dtype).size);
   }
   return out;
 }

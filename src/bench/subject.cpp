@@ -119,16 +119,10 @@ std::vector<TensorRef> copies(const std::vector<TensorRef>& tensors, Engine& eng
   return out;
 }
 
-std::vector<TensorRef> on_cpu(const std::vector<TensorRef>& tensors, Engine& engine) {
-  std::vector<TensorRef> out;
-  for (const TensorRef& t : tensors)
-    out.push_back(t.device == DeviceType::cpu ? t : engine.contiguous_on_cpu(t).take());
-  return out;
-}
-
 RunValue on_cpu(const RunValue& value, Engine& engine) {
   RunValue out = value;
-  if (value.kind == RunValue::Kind::tensor) out.tensor = on_cpu(std::vector{value.tensor}, engine)[0];
+  if (value.kind == RunValue::Kind::tensor && value.tensor.device != DeviceType::cpu)
+    out.tensor = engine.contiguous_on_cpu(value.tensor).take();
   for (RunValue& item : out.items) item = on_cpu(item, engine);
   return out;
 }

@@ -39,7 +39,6 @@ std::unique_ptr<Subject> local_subject(Engine& engine, DeviceType device, std::u
 std::vector<TensorRef> copies(const std::vector<TensorRef>& tensors, Engine& engine);
 
 // What lies elsewhere, copied to the CPU; what is there already, as it is. Nothing else looks into a tensor's memory.
-std::vector<TensorRef> on_cpu(const std::vector<TensorRef>& tensors, Engine& engine);
 RunValue on_cpu(const RunValue& value, Engine& engine);
 
 }  // namespace passnet

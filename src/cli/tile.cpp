@@ -203,13 +203,8 @@ std::unique_ptr<tile::Shadow> check_on_cpu(const TileTask& task, const TileMemor
   for (std::size_t id = 0; id < task.plan.buffers.size(); ++id)
     shadow->add(memory.addresses()[id], hull_bytes(task.plan.buffers[id].desc),
                 tile::elem_bytes(elem_of_buffer(task.plan.buffers[id])), written[id]);
-  if (source.programs() == 0) return shadow;
-  tile::Shadow::Launch launch{source.function, source.emitted.sites, source.facts.grid, {}, false};
-  launch.parameters.resize(source.arguments.size());
-  for (const auto& [parameter, buffer] : source.pointers) {
-    void* address = source.arguments[parameter].pointer = memory.addresses()[buffer];
-    launch.parameters[parameter] = {address, buffer, source.written[parameter]};
-  }
+  const tile::Shadow::Launch launch =
+      checked_launch(source, source.emitted.sites, memory.addresses(), [](BufferId buffer) { return buffer; });
   const auto kernel = tile_cpu::compile(source.emitted.source, tile_cpu::Build::checked).take();
   shadow->run(reinterpret_cast<tile_cpu::CheckedKernel>(kernel.entry), source.emitted.scratch_bytes, launch,
               source.arguments.data());

@@ -152,14 +152,10 @@ class CheckedPlan final : public PreparedPlan {
   void launch(std::size_t index, void* const* addresses) override {
     CheckedLaunch& l = *launches_[index];
     if (l.empty()) return;
-    tile::Shadow::Launch info{l.source.function, l.sites(), l.source.facts.grid, {}, backend_.options_.backwards};
-    info.parameters.resize(l.source.arguments.size());
-    for (const auto& [parameter, buffer] : l.source.pointers) {
-      l.source.arguments[parameter].pointer = addresses[buffer];
-      info.parameters[parameter] = {addresses[buffer],
-                                    regions_[static_cast<std::size_t>(root_of(plan_, buffer).buffer)],
-                                    l.source.written[parameter]};
-    }
+    tile::Shadow::Launch info = checked_launch(l.source, l.sites(), addresses, [&](BufferId buffer) {
+      return regions_[static_cast<std::size_t>(root_of(plan_, buffer).buffer)];
+    });
+    info.backwards = backend_.options_.backwards;
     l.run(*memory_, info);
   }
 

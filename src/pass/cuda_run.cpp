@@ -66,13 +66,9 @@ class OnDevice {
       device_.check(device_.call.MemcpyDtoH(addresses[id], address(id), bytes(id)), "cannot copy from the device");
   }
   void check(tile_cuda::CheckedMemory& shadow) {
-    const KernelSource& source = built_.source;
-    if (source.programs() == 0) return;
-    tile::Shadow::Launch launch{source.function, built_.emitted.sites, source.facts.grid, {}, false};
-    launch.parameters.resize(source.arguments.size());
-    for (const auto& [parameter, buffer] : source.pointers)
-      launch.parameters[parameter] = {source.arguments[parameter].pointer, buffer, source.written[parameter]};
-    shadow.run(kernel_, launch, arguments_);
+    if (built_.source.programs() == 0) return;
+    const auto own = [](BufferId buffer) { return buffer; };
+    shadow.run(kernel_, checked_launch(built_.source, built_.emitted.sites, pointers_.data(), own), arguments_);
   }
   void launch() {
     if (built_.source.programs() > 0)

@@ -155,6 +155,17 @@ Result<KernelSource> build_function(tile::Function function, const LaunchPlan& p
   return out;
 }
 
+tile::Shadow::Launch checked_launch(KernelSource& source, const std::vector<tile::Site>& sites, void* const* addresses,
+                                    const std::function<tile::Shadow::RegionId(BufferId)>& region) {
+  tile::Shadow::Launch out{source.function, sites, source.facts.grid, {}, false};
+  out.parameters.resize(source.arguments.size());
+  for (const auto& [parameter, buffer] : source.pointers) {
+    void* const address = source.arguments[parameter].pointer = addresses[buffer];
+    out.parameters[parameter] = {address, region(buffer), source.written[parameter]};
+  }
+  return out;
+}
+
 std::string constexpr_text(const Launch& launch, const LaunchVariant& variant) {
   std::vector<std::string> out;
   for (const auto* list : {&launch.arguments, &variant.meta})

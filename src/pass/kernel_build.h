@@ -1,7 +1,10 @@
 // One variant of a launch -> C++: arguments typed, memory described, the kernel lowered, specialised and emitted.
 #pragma once
 
+#include <functional>
+
 #include "pass/launch_plan.h"
+#include "tile/checked.h"
 #include "tile_cpu/abi.h"
 #include "tile_cpu/stages.h"
 #include "tile_cuda/emit.h"
@@ -45,6 +48,11 @@ Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, 
 inline tile_cuda::Target cuda_target(const LaunchVariant& variant, const tile_cuda::Machine& machine) {
   return {variant.num_warps, variant.num_stages, variant.fp_fusion, machine};
 }
+
+// A launch of the checked build: its pointers are set to the buffers' addresses, and described for the shadow.
+// `region`: of a buffer.
+tile::Shadow::Launch checked_launch(KernelSource& source, const std::vector<tile::Site>& sites, void* const* addresses,
+                                    const std::function<tile::Shadow::RegionId(BufferId)>& region);
 
 // The buffer whose memory a buffer lies in: itself, or what it is a view of; and how many elements on.
 struct Root {
