@@ -38,18 +38,24 @@ class GraphModule(torch.nn.Module):
         return (tmp_1,)
 )";
 
-template <class F>
-double median_ns(Engine& engine, DeviceType device, const F& call) {
+// Medians in nanoseconds, the calls by turns: what the machine does besides meets all alike.
+std::vector<double> medians_ns(Engine& engine, DeviceType device, const std::vector<std::function<void()>>& calls) {
   constexpr int kRounds = 300, kCalls = 200;
-  std::vector<double> times;
-  for (int i = 0; i < kRounds; ++i) {
-    const auto begin = Clock::now();
-    for (int k = 0; k < kCalls; ++k) call();
-    times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - begin).count() / kCalls);
-    if (device == DeviceType::cuda) engine.synchronise(device).take();  // outside: launches only wait for a full queue
+  std::vector<std::vector<double>> times(calls.size());
+  for (int i = 0; i < kRounds; ++i)
+    for (std::size_t c = 0; c < calls.size(); ++c) {
+      const auto begin = Clock::now();
+      for (int k = 0; k < kCalls; ++k) calls[c]();
+      times[c].push_back(std::chrono::duration<double, std::nano>(Clock::now() - begin).count() / kCalls);
+      if (device == DeviceType::cuda)
+        engine.synchronise(device).take();  // outside: launches only wait for a full queue
+    }
+  std::vector<double> medians;
+  for (std::vector<double>& t : times) {
+    std::nth_element(t.begin(), t.begin() + kRounds / 2, t.end());
+    medians.push_back(t[kRounds / 2]);
   }
-  std::nth_element(times.begin(), times.begin() + kRounds / 2, times.end());
-  return times[kRounds / 2];
+  return medians;
 }
 
 // The plan's first kernel over these buffers, nothing around it.
@@ -107,10 +113,11 @@ void measure(Engine& engine, const Applied& applied, std::int64_t n, DeviceType 
     arguments[i].kind = RunValue::Kind::tensor;
     arguments[i].tensor = inputs[i];
   }
-  const double kernel_ns = median_ns(engine, device, kernel);
-  const double allocate_ns = median_ns(engine, device, [&] { engine.allocate(desc).take(); });
-  const double step_ns = median_ns(engine, device, [&] { step.run(arguments).take(); });
-  const double graph_ns = median_ns(engine, device, [&] { executable->run(inputs).take(); });
+  const std::vector<double> ns =
+      medians_ns(engine, device,
+                 {kernel, [&] { engine.allocate(desc).take(); }, [&] { step.run(arguments).take(); },
+                  [&] { executable->run(inputs).take(); }});
+  const double kernel_ns = ns[0], allocate_ns = ns[1], step_ns = ns[2], graph_ns = ns[3];
   const double needed = device == DeviceType::cpu ? kernel_ns + allocate_ns : kernel_ns;
   std::printf("%8ld  kernel %8.0f  allocate %6.0f  step %8.0f (+%4.0f)  graph %8.0f (+%4.0f)\n", static_cast<long>(n),
               kernel_ns, allocate_ns, step_ns, step_ns - needed, graph_ns, graph_ns - needed);

@@ -13,9 +13,11 @@ namespace passnet::tile_cuda {
 
 namespace {
 
-constexpr int kSharedDivisor = 4;           // elements over one divisor that make its inverse worth while
-constexpr std::int64_t kGridLimit = 65535;  // of y and z
-constexpr int kElementLimit = 4096;         // registers of one thread for one value: beyond it nothing good can come
+constexpr int kSharedDivisor = 4;                  // elements over one divisor that make its inverse worth while
+constexpr std::int64_t kGridLimit = 65535;         // of y and z
+constexpr std::int64_t kRoundsWrittenOut = 8;      // of a loop, at most
+constexpr std::int64_t kRegistersWrittenOut = 64;  // of all its rounds, for one value
+constexpr int kElementLimit = 4096;  // registers of one thread for one value: beyond it nothing good can come
 
 std::string identifier(std::string_view text) {
   std::string out;
@@ -51,6 +53,8 @@ Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts,
       written_(tile::written_parameters(function)),
       access_(shape_less),
       shapes_(shape_less) {
+  for (std::size_t p = 0; p < written_.size(); ++p)
+    if (written_[p] && !tile::is_half(type(f_.body.params[p]).elem)) stores_halves_ = false;
   const std::size_t n = f_.types.size();
   def_.resize(n);
   uses_.resize(n);
@@ -158,11 +162,12 @@ Ref Emitter::get(ValueId v, const Layout& layout) {
   passnet::fail(passnet::Code::internal, fmt::format("kernel {}: value %{} is not there", f_.name, v));
 }
 
-// Whether it is Triton's approximate instruction.
+// Whether it is Triton's approximate instruction, or an erf whose last bits no half that is stored can show.
 bool Emitter::fast(const Op& op) const {
   const Elem e = type(op.result()).elem;
-  return target_.fp_fusion && tile::approximated(op.code) && op.precision != tile::Precision::ieee &&
-         (e == Elem::f32 || tile::is_half(e));
+  if (e != Elem::f32 && !tile::is_half(e)) return false;
+  if (op.code == Code::erf) return stores_halves_;
+  return target_.fp_fusion && tile::approximated(op.code) && op.precision != tile::Precision::ieee;
 }
 
 std::string Emitter::element_text(const Op& op, const std::vector<Ref>& operands, const std::string& e) const {
@@ -352,6 +357,27 @@ std::string Emitter::more_text(const Op& loop, const std::string& index) const {
                     : fmt::format("{} > 0 ? {} < {} : {} < 0 && {} > {}", step, index, hi, step, index, hi);
 }
 
+// Few and short rounds, whose number is known, are written out: their loads are under way together, and what a later
+// loop reads again is still in registers.
+bool Emitter::written_out(const Op& loop) const {
+  std::int64_t bounds[3];
+  for (std::size_t k = 0; k < 3; ++k) {
+    const tile::Range& r = ranges_[static_cast<std::size_t>(loop.operands[k])];
+    if (r.lo != r.hi || r.lo < INT32_MIN || r.hi > INT32_MAX) return false;
+    bounds[k] = r.lo;
+  }
+  if (bounds[2] <= 0) return false;
+  const std::int64_t rounds = (bounds[1] - bounds[0] + bounds[2] - 1) / bounds[2];
+  if (rounds > kRoundsWrittenOut) return false;
+  for (const Op& op : loop.blocks[0].ops) {
+    if (!op.blocks.empty() || op.code == Code::dot) return false;
+    for (const ValueId v : op.results)
+      if (const auto& at = home_[static_cast<std::size_t>(v)]; at && at->registers() * rounds > kRegistersWrittenOut)
+        return false;
+  }
+  return true;
+}
+
 void Emitter::emit_for(const Op& op) {
   const Block& body = op.blocks[0];
   const std::span<const ValueId> carried(body.params.begin() + 1, body.params.end());
@@ -368,7 +394,7 @@ void Emitter::emit_for(const Op& op) {
   shared_used_ = true;
   const std::string i = fresh(body.params[0]), t = type_name(type(body.params[0]));
   // counted in 64 bits: the last step may leave the variable's type
-  line(fmt::format("#pragma unroll 1"));
+  line(!pipeline && !checked_ && written_out(op) ? "#pragma unroll" : "#pragma unroll 1");
   line(fmt::format("for (i64 {}_ = {}; {}; {}_ += {}) {{", i, scalar(op.operands[0]).name, more_text(op, i + "_"), i,
                    scalar(op.operands[2]).name));
   ++indent_;

@@ -90,6 +90,7 @@ class Emitter {
   void emit_op(const Op& op);
   void emit_element(const Op& op, const Layout* layout);
   void emit_quotients(ValueId r, const Layout& layout, const Ref& x, const Ref& d);
+  bool written_out(const Op& loop) const;
   void emit_for(const Op& op);
   std::string more_text(const Op& loop, const std::string& index) const;
   void emit_while(const Op& op);
@@ -223,6 +224,7 @@ class Emitter {
   std::vector<int> uses_;
   std::vector<bool> free_, operand_;
   std::vector<bool> written_;     // by parameter
+  bool stores_halves_ = true;     // whatever it stores is a half
   std::int64_t most_stored_ = 1;  // elements of the largest tile that is stored
   int thread_bits_ = 7;
 
