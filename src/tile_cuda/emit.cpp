@@ -240,9 +240,11 @@ void Emitter::emit_element(const Op& op, const Layout* layout) {
   }
   std::vector<Ref> operands;
   for (const ValueId o : op.operands) operands.push_back(type(o).is_tile() ? get(o, *layout) : scalar(o));
-  if (op.code == Code::div && type(r).elem == Elem::f32 && layout != nullptr && !fast(op) &&
-      operands[1].registers * kSharedDivisor <= layout->registers())
-    return emit_quotients(r, *layout, operands[0], operands[1]);
+  if (op.code == Code::div && type(r).elem == Elem::f32 && layout != nullptr && !fast(op)) {
+    if (operands[1].registers * kSharedDivisor <= layout->registers())
+      return emit_quotients(r, *layout, operands[0], operands[1]);
+    if (operands[0].name == "1.0f") return emit_inverses(r, *layout, operands[1]);
+  }
   keep(r, layout, element_text(op, operands, "e"));
 }
 
@@ -265,6 +267,17 @@ void Emitter::emit_quotients(ValueId r, const Layout& layout, const Ref& x, cons
   line(fmt::format("if ({}) EACH(e, {}) {}[e] = quotient({}, {}, {});", plain, out.registers, out.name, x.at("e"),
                    d.at("e"), inverse.at("e")));
   line(fmt::format("else EACH(e, {}) {}[e] = {} / {};", out.registers, out.name, x.at("e"), d.at("e")));
+  remember(r, layout, out);
+}
+
+// Inverses of many: one branch for all of a thread's instead of one for each.
+void Emitter::emit_inverses(ValueId r, const Layout& layout, const Ref& d) {
+  const Ref out = make_array(r, layout);
+  const std::string plain = fresh("plain");
+  line(fmt::format("bool {} = true;", plain));
+  line(fmt::format("EACH(e, {}) {} &= plain_to_invert({});", out.registers, plain, d.at("e")));
+  line(fmt::format("if ({}) EACH(e, {}) {}[e] = plain_inverse({});", plain, out.registers, out.name, d.at("e")));
+  line(fmt::format("else EACH(e, {}) {}[e] = 1.0f / {};", out.registers, out.name, d.at("e")));
   remember(r, layout, out);
 }
 

@@ -90,6 +90,7 @@ class Emitter {
   void emit_op(const Op& op);
   void emit_element(const Op& op, const Layout* layout);
   void emit_quotients(ValueId r, const Layout& layout, const Ref& x, const Ref& d);
+  void emit_inverses(ValueId r, const Layout& layout, const Ref& d);
   bool written_out(const Op& loop) const;
   void emit_for(const Op& op);
   std::string more_text(const Op& loop, const std::string& index) const;

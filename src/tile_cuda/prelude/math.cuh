@@ -126,6 +126,13 @@ INLINE f32 quotient(f32 x, f32 d, f32 inverse) {
   const f32 q = x * inverse;
   return fmaf(fmaf(-q, d, x), inverse, q);
 }
+// 1 / d rounded once, without the branch that other divisors need.
+INLINE bool plain_to_invert(f32 d) { return fabsf(d) >= 0x1p-100f && fabsf(d) <= 0x1p100f; }
+INLINE f32 plain_inverse(f32 d) {
+  f32 r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
+  return fmaf(r, fmaf(-d, r, 1.0f), r);
+}
 // Triton's instructions for these.
 #define APPROXIMATE(name, text)               \
   INLINE f32 name(f32 x) {                    \
