@@ -53,7 +53,10 @@ class Runner {
   void one(const Job& job) {
     Job mine = job;
     mine.alone = alone_;
-    const auto record = evaluate_job(mine, workers_, turn_, [this] { return cancelled(); });
+    const auto stopped = [this] { return cancelled(); };
+    auto record = evaluate_job(mine, workers_, turn_, stopped);
+    if (record && doubtfully_slower(*record))
+      if (const auto again = evaluate_job(mine, workers_, turn_, stopped)) widen_interval(*record, *again);
     if (!record) return;
     const std::lock_guard hold(mutex_);
     done_(job, *record);

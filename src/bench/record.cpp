@@ -341,6 +341,21 @@ int record_tightest_t(const Record& record) {
   return std::clamp(t, kTightest, kNever);
 }
 
+bool doubtfully_slower(const Record& record) {
+  constexpr double kDoubtful = 0.9;  // beyond what workers were seen to differ by
+  return record.status == Status::correct && record.timed && record.speedup.high < 1 &&
+         record.speedup.value > kDoubtful;
+}
+
+void widen_interval(Record& record, const Record& other_worker) {
+  if (!other_worker.timed) return;
+  const Ratio& other = other_worker.speedup;
+  record.speedup.low = std::min(record.speedup.low, other.low);
+  record.speedup.high = std::max(record.speedup.high, other.high);
+  record.notes.push_back(
+      fmt::format("measured in a second worker too, {:.3f} times as fast there; the interval is of both", other.value));
+}
+
 nlohmann::ordered_json to_json(const Record& r) {
   ordered_json out = {{"record", kRecordVersion},       {"task", r.task},       {"graph", r.graph},
                       {"candidate", r.candidate},       {"attempt", r.attempt}, {"baseline", r.baseline},

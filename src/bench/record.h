@@ -89,6 +89,11 @@ std::optional<std::size_t> law_of_name(std::string_view dtype);
 // The t from which everything is right: outputs, draws, whatever was compared; kNever.
 int record_tightest_t(const Record& record);
 
+// Slower than eager by its interval, but by so little that another worker, whose memory lies otherwise, may find the
+// opposite. It then has a say in the interval; the speedup stays the first one's.
+bool doubtfully_slower(const Record& record);
+void widen_interval(Record& record, const Record& other_worker);
+
 // Numbers that JSON has no word for are the strings "nan", "inf" and "-inf".
 nlohmann::ordered_json to_json(const Record& record);
 // One line with its end; bytes that are no UTF-8 are replaced.

@@ -1,6 +1,7 @@
 // The timing protocol over sides that only pretend.
 #include <gtest/gtest.h>
 
+#include "bench/record.h"
 #include "bench/timing.h"
 
 namespace passnet {
@@ -54,6 +55,31 @@ TEST(Timing, OnTheCpu) {
   EXPECT_EQ(t.gpu_speedup.value, 0);
   EXPECT_EQ(t.eager.warm_e2e.count, 0U);
   EXPECT_EQ(compiled.others, 25);
+}
+
+Record timed(Status status, Ratio speedup) {
+  Record r;
+  r.status = status;
+  r.timed = true;
+  r.speedup = speedup;
+  return r;
+}
+
+TEST(Timing, ALittleSlowerHasToBeSoTwice) {
+  EXPECT_FALSE(doubtfully_slower(timed(Status::correct, {0.99, 0.98, 1.001})));
+  EXPECT_FALSE(doubtfully_slower(timed(Status::correct, {0.5, 0.49, 0.51})));
+  EXPECT_FALSE(doubtfully_slower(timed(Status::accuracy, {0.97, 0.96, 0.98})));
+  Record r = timed(Status::correct, {0.97, 0.96, 0.98});
+  ASSERT_TRUE(doubtfully_slower(r));
+  Record untimed = timed(Status::timeout, {});
+  untimed.timed = false;
+  widen_interval(r, untimed);
+  EXPECT_EQ(r.speedup.high, 0.98);
+  widen_interval(r, timed(Status::correct, {1.01, 0.99, 1.02}));
+  EXPECT_EQ(r.speedup.value, 0.97);
+  EXPECT_EQ(r.speedup.low, 0.96);
+  EXPECT_EQ(r.speedup.high, 1.02);
+  EXPECT_EQ(r.notes.size(), 1U);
 }
 
 }  // namespace
