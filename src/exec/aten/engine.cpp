@@ -43,24 +43,33 @@ std::int64_t integer_bound(const std::optional<MetaNumber>& bound) {
   return static_cast<std::int64_t>(bound->real);
 }
 
-// Nearly normal numbers (four uniform ones added), each from its number alone, in operations that vectorise: a tenth of
-// the time of torch's.
-at::Tensor quick_normals(const std::vector<std::int64_t>& shape, std::uint32_t& stream) {
-  at::Tensor out = at::empty(shape, at::kFloat);
+constexpr double kLargest = 100;          // of any input that is drawn
+constexpr std::int64_t kGrain = 1 << 15;  // numbers that are worth a thread
+
+// Nearly normal numbers (four uniform ones added) with the meta's mean, deviation and bounds, each from its number
+// alone and in one pass: a small part of the time of torch's, which takes seven.
+at::Tensor quick_normals(const TensorMeta& meta, double mean, double std, std::uint32_t& stream) {
+  at::Tensor out = at::empty(meta.shape, at::kFloat);
   float* to = out.data_ptr<float>();
-  const std::int64_t n = out.numel();
   const auto mix = [](std::uint32_t x) {
     x = (x ^ x >> 16) * 0x7feb352dU;
     x = (x ^ x >> 15) * 0x846ca68bU;
     return x ^ x >> 16;
   };
   const std::uint32_t one = mix(++stream), other = mix(++stream);
-  constexpr float kScale = 0x1p-16F * 1.7320508F;  // the sum of four has the variance 1/3
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::uint32_t a = mix(static_cast<std::uint32_t>(i) + one), b = mix(static_cast<std::uint32_t>(i) ^ other);
-    const auto sum = static_cast<std::int32_t>((a & 0xffff) + (a >> 16) + (b & 0xffff) + (b >> 16));
-    to[i] = static_cast<float>(sum - 2 * 0xffff) * kScale;
-  }
+  constexpr double kScale = 0x1p-16 * 1.7320508075688772;  // the sum of four has the variance 1/3
+  const auto scale = static_cast<float>(kScale * std), shift = static_cast<float>(mean);
+  const auto low = static_cast<float>(std::max(meta.min_val ? meta.min_val->real : -kLargest, -kLargest));
+  const auto high = static_cast<float>(std::min(meta.max_val ? meta.max_val->real : kLargest, kLargest));
+  at::parallel_for(0, out.numel(), kGrain, [=](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::uint32_t a = mix(static_cast<std::uint32_t>(i) + one), b = mix(static_cast<std::uint32_t>(i) ^ other);
+      const auto sum = static_cast<std::int32_t>((a & 0xffff) + (a >> 16) + (b & 0xffff) + (b >> 16));
+      const float x = static_cast<float>(sum - 2 * 0xffff) * scale + shift;
+      const float raised = x < low ? low : x;
+      to[i] = raised > high ? high : raised;
+    }
+  });
   return out;
 }
 
@@ -76,18 +85,18 @@ at::Tensor draw(const TensorMeta& meta, Normals normals, std::uint32_t& stream) 
       throw std::out_of_range("max_val is the largest integer; there is none above it to draw below");
     return at::randint(low, high + 1, meta.shape, at::TensorOptions().dtype(type));
   }
+  constexpr double kReplayFactor = 0.2;
   const double mean = meta.mean.value_or(0.0), std = meta.std.value_or(0.1);
+  const bool plain = std::isfinite(mean) && std::isfinite(std) && std != 0;
+  if (normals == Normals::quick && plain) return quick_normals(meta, mean, std * kReplayFactor, stream).to(type);
   at::Tensor x;
-  if (std == 0) {
+  if (std == 0)
     x = at::full(meta.shape, mean, at::TensorOptions().dtype(type));
-  } else {
-    x = normals == Normals::torch ? at::randn(meta.shape) : quick_normals(meta.shape, stream);
-    // mul_ of a number rounds that to the dtype first, unlike mul; of a tensor it does not.
-    x = x.to(type).mul_(wrapped_number(std)).mul_(wrapped_number(0.2)).add_(mean);
-  }
+  else  // mul_ of a number rounds that to the dtype first, unlike mul; of a tensor it does not
+    x = at::randn(meta.shape).to(type).mul_(wrapped_number(std)).mul_(wrapped_number(kReplayFactor)).add_(mean);
   if (meta.min_val) x.clamp_(meta.min_val->real, std::nullopt);
   if (meta.max_val) x.clamp_(std::nullopt, meta.max_val->real);
-  return at::nan_to_num_(x, 0.0).clamp_(-100.0, 100.0);
+  return at::nan_to_num_(x, 0.0).clamp_(-kLargest, kLargest);
 }
 
 class AtenEngine final : public Engine {
