@@ -74,8 +74,9 @@ struct Record {
   bool timed = false;
   Times eager, compiled;
   Ratio speedup, gpu_speedup;
-  int warmups = 0, trials = 0;   // as done
-  std::optional<GpuRecord> gpu;  // where it was timed and NVML answers
+  std::optional<Ratio> speedup_again;  // in a second worker, see widen_interval
+  int warmups = 0, trials = 0;         // as done
+  std::optional<GpuRecord> gpu;        // where it was timed and NVML answers
 
   std::int64_t finished = 0;      // when: seconds since 1970
   double seconds = 0;             // the whole evaluation

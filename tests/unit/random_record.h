@@ -100,6 +100,7 @@ inline Record random_record() {
     r.compiled = random_times(gpu);
     r.speedup = {*rc::gen::inRange(0, 8) == 0 ? random_number() : random_speedup(), random_number(), random_number()};
     if (gpu) r.gpu_speedup = {random_speedup(), 1, 2};
+    if (*rc::gen::arbitrary<bool>()) r.speedup_again = Ratio{random_speedup(), 0.5, 1.5};
     if (gpu) r.gpu = GpuRecord{{1980, 3201, -1}, {-1, -1, *rc::gen::inRange(20, 90)}, {}};
     if (gpu && *rc::gen::arbitrary<bool>()) r.gpu->foreign_processes = *rc::gen::inRange(0, 3);
   }

@@ -145,8 +145,8 @@ APPROXIMATE(fast_exp2, "ex2.approx.ftz.f32")
 APPROXIMATE(fast_sqrt, "sqrt.approx.ftz.f32")
 APPROXIMATE(fast_rsqrt, "rsqrt.approx.ftz.f32")
 INLINE f32 fast_exp(f32 x) { return power_of_2(__fmul_rn(x, 0x1.715476p+0f)); }
-// Within 2.2 units of the last place (erff: 2), and for the tails, where 1 is added to it, within 4.1e-8. Both sides of the
-// divide are computed instead of one with chosen coefficients: choices are what the machine does at half speed.
+// Within 2.2 units of the last place (erff: 2), and for the tails, where 1 is added to it, within 4.1e-8. Two short
+// polynomials instead of one whose coefficients are chosen: choices are what the machine does at half speed.
 INLINE f32 fast_erf(f32 x) {
   f32 a;
   asm("min.NaN.f32 %0, %1, 0f40800000;" : "=f"(a) : "f"(fabsf(x)));  // 4: from 3.9 on it is 1
