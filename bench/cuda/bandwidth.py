@@ -6,7 +6,9 @@
 Each row is a graph whose tensors have 256 MiB, for which the author writes a pass that the bench then verifies and times:
 microseconds on the GPU of eager and of the pass, bandwidth of what has to be read and written, its share of a copy's, and the
 verdict (among 134 million halves some are rounded the other way, where sums are taken in another order)."""
-import json, os, shutil, subprocess, sys, tempfile
+import json, os, subprocess, sys, tempfile
+
+from kernels_bench import timed
 
 M = 1 << 20
 SIZES = {"float32": 4, "bfloat16": 2, "float16": 2}
@@ -55,15 +57,14 @@ def run(*command):
 def main():
     passnet, names = sys.argv[1], sys.argv[2:] or list(GRAPHS)
     shares = {}
-    with tempfile.TemporaryDirectory() as temp:
-        copy = copy_us()
-        print(f"copy of 256 MiB: {copy:.1f} us, {2 * BYTES / copy * 1e-6:.2f} TB/s")
-        print(f"{'graph':26} {'dtype':9} {'eager us':>9} {'pass us':>9} {'TB/s':>6} {'of a copy':>9}")
-        for name in names:
-            columns, statements, inputs, dtypes, moved = GRAPHS[name]
-            for dtype in dtypes:
+    copy = copy_us()
+    print(f"copy of 256 MiB: {copy:.1f} us, {2 * BYTES / copy * 1e-6:.2f} TB/s")
+    print(f"{'graph':26} {'dtype':9} {'eager us':>9} {'pass us':>9} {'TB/s':>6} {'of a copy':>9}")
+    for name in names:
+        columns, statements, inputs, dtypes, moved = GRAPHS[name]
+        for dtype in dtypes:
+            with tempfile.TemporaryDirectory() as temp:
                 graph, passes = os.path.join(temp, "graph"), os.path.join(temp, "passes")
-                shutil.rmtree(temp)
                 write_graph(graph, columns, statements, inputs, dtype)
                 try:
                     run(passnet, "author", graph, "--device", "cuda", "--no-measure", "--all", "-o", passes)
@@ -86,15 +87,7 @@ def copy_us():
     recorded = torch.cuda.CUDAGraph()
     with torch.cuda.graph(recorded):
         b.copy_(a)
-    times = []
-    for i in range(30):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        recorded.replay()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3)
-    return sorted(times)[len(times) // 2]
+    return timed(recorded.replay)
 
 
 if __name__ == "__main__":

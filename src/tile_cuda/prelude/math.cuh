@@ -126,13 +126,6 @@ INLINE f32 quotient(f32 x, f32 d, f32 inverse) {
   const f32 q = x * inverse;
   return fmaf(fmaf(-q, d, x), inverse, q);
 }
-// 1 / d rounded once, without the branch that other divisors need.
-INLINE bool plain_to_invert(f32 d) { return fabsf(d) >= 0x1p-100f && fabsf(d) <= 0x1p100f; }
-INLINE f32 plain_inverse(f32 d) {
-  f32 r;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
-  return fmaf(r, fmaf(-d, r, 1.0f), r);
-}
 // Triton's instructions for these.
 #define APPROXIMATE(name, text)               \
   INLINE f32 name(f32 x) {                    \
@@ -141,9 +134,16 @@ INLINE f32 plain_inverse(f32 d) {
     return r;                                 \
   }
 APPROXIMATE(power_of_2, "ex2.approx.f32")
+APPROXIMATE(rough_inverse, "rcp.approx.ftz.f32")
 APPROXIMATE(fast_exp2, "ex2.approx.ftz.f32")
 APPROXIMATE(fast_sqrt, "sqrt.approx.ftz.f32")
 APPROXIMATE(fast_rsqrt, "rsqrt.approx.ftz.f32")
+// 1 / d rounded once, without the branch that other divisors need.
+INLINE bool plain_to_invert(f32 d) { return fabsf(d) >= 0x1p-100f && fabsf(d) <= 0x1p100f; }
+INLINE f32 plain_inverse(f32 d) {
+  const f32 r = rough_inverse(d);
+  return fmaf(r, fmaf(-d, r, 1.0f), r);
+}
 INLINE f32 fast_exp(f32 x) { return power_of_2(__fmul_rn(x, 0x1.715476p+0f)); }
 // Within 2.2 units of the last place (erff: 2), and for the tails, where 1 is added to it, within 4.1e-8. Two short
 // polynomials instead of one whose coefficients are chosen: choices are what the machine does at half speed.
