@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """The author's kernels on large tensors beside a copy: how much of the memory's speed a fused chain has.
 
-    bandwidth.py PASSNET [NAME ...]
+    bandwidth.py PASSNET [--measure] [NAME ...]      --measure: plans are measured, as by default, not chosen by sizes
 
 Each row is a graph whose tensors have 256 MiB, for which the author writes a pass that the bench then verifies and times:
-microseconds on the GPU of eager and of the pass, bandwidth of what has to be read and written, its share of a copy's, and the
-verdict (among 134 million halves some are rounded the other way, where sums are taken in another order)."""
-import json, os, subprocess, sys, tempfile
+microseconds on the GPU of eager and of the pass, call after call; bandwidth of what has to be read and written, and its share of a
+copy's, which the bench times as well; the same share with the cache emptied before every call; the verdict (among 134 million
+halves some are rounded the other way, where sums are taken in another order).
 
-from kernels_bench import timed
+The share that counts is that of calls after calls: the tensors are five times as large as the cache, and one that was emptied by
+writing to it has as much to write back, which every kernel after it then pays for, whether it writes or only reads."""
+import json, os, subprocess, sys, tempfile
 
 M = 1 << 20
 SIZES = {"float32": 4, "bfloat16": 2, "float16": 2}
@@ -54,12 +56,25 @@ def run(*command):
     return ran.stdout
 
 
+def evaluated(passnet, graph, *candidate):
+    return json.loads(run(passnet, "eval", graph, *candidate, *EVAL))["graphs"][0]
+
+
+def times(record, side):
+    """Microseconds: call after call, and with the cache emptied before each."""
+    return [of["gpu"]["median"] * 1e3 for of in (record[side]["warm"], record[side])]
+
+
 def main():
-    passnet, names = sys.argv[1], sys.argv[2:] or list(GRAPHS)
+    passnet, names = sys.argv[1], [a for a in sys.argv[2:] if a != "--measure"] or list(GRAPHS)
+    choice = [] if "--measure" in sys.argv else ["--no-measure"]
     shares = {}
-    copy = copy_us()
-    print(f"copy of 256 MiB: {copy:.1f} us, {2 * BYTES / copy * 1e-6:.2f} TB/s")
-    print(f"{'graph':26} {'dtype':9} {'eager us':>9} {'pass us':>9} {'TB/s':>6} {'of a copy':>9}")
+    with tempfile.TemporaryDirectory() as temp:
+        graph = os.path.join(temp, "graph")
+        write_graph(graph, 1024, ["x.clone()"], "x", "float32")
+        copy, copy_cold = times(evaluated(passnet, graph, "--candidate", "eager"), "eager")
+    print(f"copy of 256 MiB: {copy:.1f} us, {2 * BYTES / copy * 1e-6:.2f} TB/s; cache emptied before: {copy_cold:.1f} us")
+    print(f"{'graph':26} {'dtype':9} {'eager us':>9} {'pass us':>9} {'TB/s':>6} {'of a copy':>9} {'emptied':>9}")
     for name in names:
         columns, statements, inputs, dtypes, moved = GRAPHS[name]
         for dtype in dtypes:
@@ -67,27 +82,17 @@ def main():
                 graph, passes = os.path.join(temp, "graph"), os.path.join(temp, "passes")
                 write_graph(graph, columns, statements, inputs, dtype)
                 try:
-                    run(passnet, "author", graph, "--device", "cuda", "--no-measure", "--all", "-o", passes)
-                    record = json.loads(run(passnet, "eval", graph, "--passes", passes, *EVAL))["graphs"][0]
-                    eager, ours = (record[side]["gpu"]["median"] * 1e3 for side in ("eager", "compiled"))
+                    run(passnet, "author", graph, "--device", "cuda", *choice, "--all", "-o", passes)
+                    record = evaluated(passnet, graph, "--passes", passes)
+                    (eager, _), (ours, cold) = (times(record, side) for side in ("eager", "compiled"))
                 except (RuntimeError, ValueError, LookupError) as e:
                     print(f"{name:26} {dtype:9} {e!r:.100}", flush=True)
                     continue
                 shares[f"{name} {dtype}"] = share = moved / 2 * copy / ours
-                print(f"{name:26} {dtype:9} {eager:9.1f} {ours:9.1f} {moved * BYTES / ours * 1e-6:6.2f} {share:9.1%}  {record['status']}", flush=True)
+                print(f"{name:26} {dtype:9} {eager:9.1f} {ours:9.1f} {moved * BYTES / ours * 1e-6:6.2f} {share:9.1%} "
+                      f"{moved / 2 * copy_cold / cold:9.1%}  {record['status']}", flush=True)
     print(f"{sum(s >= 0.9 for s in shares.values())} of {len(shares)} at 90 % of the copy or more; least: " +
           ", ".join(f"{n} {s:.1%}" for n, s in sorted(shares.items(), key=lambda x: x[1])[:4]))
-
-
-def copy_us():
-    """Of a copy that is recorded and replayed, as the passes are."""
-    import torch
-    a = torch.zeros(BYTES // 4, device="cuda")
-    b = torch.empty_like(a)
-    recorded = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(recorded):
-        b.copy_(a)
-    return timed(recorded.replay)
 
 
 if __name__ == "__main__":

@@ -72,6 +72,10 @@ class Evaluator::Impl {
     staged([&] {
       stage("read");
       read();
+      if (candidate_.kind == Candidate::Kind::passes) {  // most that fail do here, and eager may take long
+        stage("match");
+        match_passes();
+      }
       stage("eager");
       reference_ = local(program_, {});
       const std::vector<Draw> draws = check_draws(options_.seed, options_.draws);
@@ -225,7 +229,7 @@ class Evaluator::Impl {
     }
   }
 
-  void make_passes() {
+  void match_passes() {
     auto loaded = passes_path_.ends_with(".py") ? load_pass_file(passes_path_, options_.load)
                                                 : load_pass_folder(passes_path_, options_.load);
     passes_ = need(std::move(loaded), Status::compile_fail);
@@ -237,6 +241,9 @@ class Evaluator::Impl {
       out_.status = Status::pass_miss;
       throw Stop{};
     }
+  }
+
+  void make_passes() {
     rewritten_ = need(lower_graph(applied_.graph, applied_.externals), Status::compile_fail);
     if (options_.checked) checked_runs();
     wrappers_ = std::make_shared<Wrappers>();

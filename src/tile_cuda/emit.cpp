@@ -60,6 +60,7 @@ Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts,
   uses_.resize(n);
   free_.resize(n);
   operand_.resize(n);
+  paired_.resize(n);
   natural_.resize(n);
   want_.resize(n);
   home_.resize(n);
@@ -72,6 +73,7 @@ Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts,
   choose_shapes(f_.body);
   find_natural(f_.body);
   find_homes(f_.body);
+  find_pairs(f_.body);
 }
 
 std::string Emitter::type_name(const Type& t) const {
@@ -162,12 +164,13 @@ Ref Emitter::get(ValueId v, const Layout& layout) {
   passnet::fail(passnet::Code::internal, fmt::format("kernel {}: value %{} is not there", f_.name, v));
 }
 
-// Whether it is Triton's approximate instruction, or an erf whose last bits no half that is stored can show.
-bool Emitter::fast(const Op& op) const {
+// Of a function that is not the exact one: Triton's approximate instruction (`fast_`), or one whose last bits no half
+// that is stored can show (`half_`).
+std::string_view Emitter::shortcut(const Op& op) const {
   const Elem e = type(op.result()).elem;
-  if (e != Elem::f32 && !tile::is_half(e)) return false;
-  if (op.code == Code::erf) return stores_halves_;
-  return target_.fp_fusion && tile::approximated(op.code) && op.precision != tile::Precision::ieee;
+  if (e != Elem::f32 && !tile::is_half(e)) return {};
+  if (target_.fp_fusion && tile::approximated(op.code) && op.precision != tile::Precision::ieee) return "fast";
+  return stores_halves_ && (op.code == Code::erf || op.code == Code::exp) ? "half" : std::string_view();
 }
 
 std::string Emitter::element_text(const Op& op, const std::vector<Ref>& operands, const std::string& e) const {
@@ -198,9 +201,10 @@ std::string Emitter::element_text(const Op& op, const std::vector<Ref>& operands
     case Code::select: return fmt::format("{} ? {} : {}", x(0), x(1), x(2));
     default: break;
   }
-  if (fast(op)) {
-    const std::string text = op.code == Code::div ? fmt::format("fast_div({}, {})", x(0), x(1))
-                                                  : fmt::format("fast_{}({})", tile::op_row(op.code).name, x(0));
+  if (const std::string_view way = shortcut(op); !way.empty()) {
+    const std::string name = fmt::format("{}_{}", way, tile::op_row(op.code).name);
+    const std::string text =
+        op.code == Code::div ? fmt::format("{}({}, {})", name, x(0), x(1)) : fmt::format("{}({})", name, x(0));
     return tile::is_half(t.elem) ? fmt::format("{}_round({})", tile::elem_row(t.elem).name, text) : text;
   }
   if (type(op.operands[0]).pointer && tile::op_row(op.code).kind == tile::OpClass::compare) {
@@ -238,18 +242,25 @@ void Emitter::emit_element(const Op& op, const Layout* layout) {
     }
     default: break;
   }
+  if (layout != nullptr && emit_pairs(op, *layout)) return;
   std::vector<Ref> operands;
   for (const ValueId o : op.operands) operands.push_back(type(o).is_tile() ? get(o, *layout) : scalar(o));
-  if (op.code == Code::div && type(r).elem == Elem::f32 && layout != nullptr && !fast(op)) {
+  if (op.code == Code::cast && type(r).elem == Elem::f32 && tile::is_half(type(op.operands[0]).elem) &&
+      layout != nullptr)
+    return remember(r, *layout, operands[0]);  // which is what it lives as
+  if (op.code == Code::div && type(r).elem == Elem::f32 && layout != nullptr && shortcut(op).empty()) {
     if (operands[1].registers * kSharedDivisor <= layout->registers())
       return emit_quotients(r, *layout, operands[0], operands[1]);
     if (operands[0].name == "1.0f") return emit_inverses(r, *layout, operands[1]);
   }
-  keep(r, layout, element_text(op, operands, "e"));
+  const Ref out = keep(r, layout, element_text(op, operands, "e"));
+  if (op.code == Code::cast && paired_[static_cast<std::size_t>(r)] && out.array && out.registers > 1)
+    line(fmt::format("EACH(i, {}) {}[i] = {};", out.registers / 2, make_pairs(out, type(r).elem),
+                     pair_text(operands[0], type(r).elem, "i")));
 }
 
-// Many elements over few divisors: each divisor is inverted once, where that gives the rounded quotient. Masks make
-// zeros, so they have a test of their own.
+// Many elements over few divisors: each divisor is inverted once, where that gives the rounded quotient (or one that is
+// as good for halves). Masks make zeros, so they have a test of their own.
 void Emitter::emit_quotients(ValueId r, const Layout& layout, const Ref& x, const Ref& d) {
   const Ref out = make_array(r, layout);
   Ref inverse = d;
@@ -257,17 +268,25 @@ void Emitter::emit_quotients(ValueId r, const Layout& layout, const Ref& x, cons
   inverse.array = true;
   const std::string plain = fresh("plain"), divisors = fresh("divisors"), one = d.array ? d.name + "[i]" : d.name;
   line(fmt::format("f32 {}[{}];", inverse.name, d.registers));
-  line(fmt::format("bool {} = true, {};", divisors, plain));
+  line(fmt::format("bool {} = true;", divisors));
   line(fmt::format("EACH(i, {}) {{ {}[i] = __frcp_rn({}); {} &= plain_divisor({}); }}", d.registers, inverse.name, one,
                    divisors, one));
-  line(fmt::format("{} = {};", plain, divisors));
+  remember(r, layout, out);
+  const std::string divide =
+      fmt::format("else EACH(e, {}) {}[e] = {} / {};", out.registers, out.name, x.at("e"), d.at("e"));
+  if (stores_halves_) {
+    line(fmt::format("if ({}) EACH(e, {}) {}[e] = {} * {};", divisors, out.registers, out.name, x.at("e"),
+                     inverse.at("e")));
+    line(divide);
+    return;
+  }
+  line(fmt::format("bool {} = {};", plain, divisors));
   line(fmt::format("EACH(e, {}) {} &= plain_dividend({});", out.registers, plain, x.at("e")));
   line(fmt::format("if ({} && !{}) {{ {} = true; EACH(e, {}) {} &= plain_dividend({}) || plain_zero({}); }}", divisors,
                    plain, plain, out.registers, plain, x.at("e"), x.at("e")));
   line(fmt::format("if ({}) EACH(e, {}) {}[e] = quotient({}, {}, {});", plain, out.registers, out.name, x.at("e"),
                    d.at("e"), inverse.at("e")));
-  line(fmt::format("else EACH(e, {}) {}[e] = {} / {};", out.registers, out.name, x.at("e"), d.at("e")));
-  remember(r, layout, out);
+  line(divide);
 }
 
 // Inverses of many: one branch for all of a thread's instead of one for each.

@@ -3,6 +3,7 @@
 //   emit.cpp    the kernel, blocks and control flow; elementwise ops
 //   memory.cpp  loads, stores, atomics
 //   reduce.cpp  reductions and scans
+//   pairs.cpp   sums and products of halves, two at once
 //   convert.cpp from one layout to another through shared memory
 //   dot.cpp     products, on tensor cores where the types allow
 //   pipeline.cpp  loops that fetch the operands of later rounds' products while this round's are computed
@@ -100,7 +101,7 @@ class Emitter {
   void assign(std::span<const ValueId> targets, std::span<const ValueId> values);
   Ref get(ValueId v, const Layout& layout);
   Ref scalar(ValueId v) const;
-  bool fast(const Op& op) const;
+  std::string_view shortcut(const Op& op) const;
   std::string element_text(const Op& op, const std::vector<Ref>& operands, const std::string& e) const;
   Ref keep(ValueId v, const Layout* layout, const std::string& text_of_e);
   Ref make_array(ValueId v, const Layout& layout);
@@ -148,6 +149,16 @@ class Emitter {
   void emit_reduce(const Op& op);
   void emit_scan(const Op& op);
   std::string combined(const Op& op, const std::string& a, const std::string& b) const;
+
+  // ---- pairs.cpp: a tile of halves lives as f32, like any other; beside it may be its pairs, two halves to a word as
+  // in memory. Of the two the compiler keeps what is used.
+  bool made_of(ValueId v, Elem half) const;
+  const Op* pair_op(const Op& op) const;
+  void find_pairs(const Block& block);
+  bool has_pairs(const Ref& x, Elem half) const;
+  std::string pair_text(const Ref& x, Elem half, const std::string& i) const;
+  std::string make_pairs(const Ref& array, Elem half);
+  bool emit_pairs(const Op& op, const Layout& layout);  // false: not such an op
 
   // ---- convert.cpp
   Ref convert(ValueId v, const Ref& from, const Layout& from_layout, const Layout& to);
@@ -223,7 +234,7 @@ class Emitter {
   std::vector<std::int32_t> origin_;  // by value: the parameter that a pointer comes from
   std::vector<const Op*> def_;
   std::vector<int> uses_;
-  std::vector<bool> free_, operand_;
+  std::vector<bool> free_, operand_, paired_;
   std::vector<bool> written_;     // by parameter
   bool stores_halves_ = true;     // whatever it stores is a half
   std::int64_t most_stored_ = 1;  // elements of the largest tile that is stored
@@ -236,6 +247,11 @@ class Emitter {
 
   std::vector<Scope> scopes_;
   std::vector<std::string> scalars_;  // by value: spelling
+  struct Pairs {
+    std::string words;
+    Elem half;
+  };
+  std::map<std::string, Pairs> pairs_;  // by array
   std::vector<Touch> touched_;
   std::string body_;
   int indent_ = 1;

@@ -153,6 +153,10 @@ std::string bits_text(const std::string& name, std::span<const BitMove> given) {
   return out.empty() ? "0" : out;
 }
 
+bool keeps_pairs(std::span<const BitMove> moves) {
+  return std::any_of(moves.begin(), moves.end(), [](const BitMove& m) { return m.from == 0 && m.to == 0; });
+}
+
 std::string thread_part(const Layout& layout, BitRange bits) {
   std::vector<BitMove> moves;
   for (int b = 0; b < bits.count; ++b)

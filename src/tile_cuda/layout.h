@@ -63,6 +63,8 @@ struct BitMove {
   int from = 0, to = 0;
 };
 std::string bits_text(const std::string& name, std::span<const BitMove> moves);
+// Numbers 2i and 2i + 1 become such.
+bool keeps_pairs(std::span<const BitMove> moves);
 // The coordinate of an element along bits first..first+count-1: from the thread's number, from the register's.
 std::string thread_part(const Layout& layout, BitRange bits);
 std::string register_part(const Layout& layout, BitRange bits, const std::string& name);

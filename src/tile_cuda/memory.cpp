@@ -127,8 +127,10 @@ void Emitter::emit_load(const Op& op) {
   const Ref out = make_array(r, layout);
   remember(r, layout, out);
   const int n = 1 << v.bits, groups = out.registers >> v.bits;
-  const std::string outside = bits_text("g", v.outside), reg = fmt::format("r0 + {}", bits_text("j", v.inside));
-  const std::string fallback = other ? other->at("r") : zero;
+  const Elem half = type(r).elem;
+  const bool pairs = paired_[static_cast<std::size_t>(r)] && n > 1 && keeps_pairs(v.inside);
+  const std::string words = pairs ? make_pairs(out, half) : std::string();
+  const std::string outside = bits_text("g", v.outside);
   line(fmt::format("EACH(g, {}) {{", groups));
   ++indent_;
   line(fmt::format("const int r0 = {};", outside));
@@ -141,33 +143,49 @@ void Emitter::emit_load(const Op& op) {
     const int d = fast_dim(p);
     const bool whole = !masked || !mask->array ||
                        axes_[static_cast<std::size_t>(op.operands[1])].dims[static_cast<std::size_t>(d)].constancy >= n;
-    line(fmt::format("{} w[{}];", type_name(type(r)), n));
-    const std::string load = fmt::format("load_many<{}, {}, {}>(w, {});", access, n, readonly, pointer.at("r0"));
-    const auto each = [&](const std::string& text) {
-      return fmt::format("EACH(j, {}) {{ const int r = {}; {} }}", n, reg, text);
+    // w: what one access gives, by elements or pairs of them; r: the (first) element's register
+    const int parts = pairs ? n / 2 : n;
+    const auto part = [&](const auto& element) {
+      return pairs ? fmt::format("{}_pair({}, {})", tile::elem_row(half).name, element("r"), element("r + 1"))
+                   : element(std::string("r"));
+    };
+    line(fmt::format("{} w[{}];", pairs ? "u32" : type_name(type(r)), parts));
+    const std::string load =
+        pairs ? fmt::format("load_many<U32, {}, {}>(w, (const u32*){});", parts, readonly, pointer.at("r0"))
+              : fmt::format("load_many<{}, {}, {}>(w, {});", access, parts, readonly, pointer.at("r0"));
+    const auto each = [&](int count, const std::string& text) {
+      return fmt::format("EACH(j, {}) {{ const int r = r0 + {}; {} }}", count,
+                         bits_text(count == n ? "j" : "j * 2", v.inside), text);
+    };
+    const auto fallback = [&](const std::string& at) { return other ? other->at(at) : zero; };
+    const auto single = [&](const std::string& at) {
+      return fmt::format("{} ? {} : {}", mask->at(at), load_text(op, pointer.at(at), ""), fallback(at));
     };
     if (!masked) {
       line(load);
     } else if (whole) {
       line(fmt::format("if ({}) {}", mask->at("r0"), load));
-      line("else " + each(fmt::format("w[j] = {};", fallback)));
+      line("else " + each(parts, fmt::format("w[j] = {};", part(fallback))));
     } else {
       line("bool all = true;");
-      line(each(fmt::format("all &= {};", mask->at("r"))));
+      line(each(n, fmt::format("all &= {};", mask->at("r"))));
       line("if (all) " + load);
-      line("else " +
-           each(fmt::format("w[j] = {} ? {} : {};", mask->at("r"), load_text(op, pointer.at("r"), ""), fallback)));
+      line("else " + each(parts, fmt::format("w[j] = {};", part(single))));
     }
-    line(each(fmt::format("{}[r] = w[j];", out.name)));
+    if (pairs)
+      line(each(parts, fmt::format("{}[r >> 1] = w[j]; EACH(k, 2) {}[r + k] = {}_of_pair(w[j], k);", words, out.name,
+                                   tile::elem_row(half).name)));
+    else
+      line(each(n, fmt::format("{}[r] = w[j];", out.name)));
   }
   --indent_;
   line("}");
 }
 
-// A half's value before it was rounded: what makes it a half of it rounds.
+// A half's value before it was rounded: what makes it a half of it rounds. Pairs are rounded already.
 ValueId Emitter::unrounded(ValueId v) const {
   const Op* d = def(v);
-  if (d == nullptr || d->code != Code::cast || !tile::is_half(type(v).elem)) return v;
+  if (d == nullptr || d->code != Code::cast || !tile::is_half(type(v).elem) || pair_op(*d) != nullptr) return v;
   return type(d->operands[0]).elem == Elem::f32 ? d->operands[0] : v;
 }
 
@@ -188,7 +206,9 @@ void Emitter::emit_store(const Op& op) {
   touch(p, layout, true);
   const Vector v = vector_of(p, layout);
   const int n = 1 << v.bits, groups = layout.registers() >> v.bits;
-  const std::string outside = bits_text("g", v.outside), reg = fmt::format("r0 + {}", bits_text("j", v.inside));
+  const Elem half = type(p).elem;
+  const bool pairs = n > 1 && keeps_pairs(v.inside) && has_pairs(value, half);
+  const std::string outside = bits_text("g", v.outside);
   const std::string guard = replica_guard(layout);
   line(fmt::format("{}EACH(g, {}) {{", guard.empty() ? "" : fmt::format("if ({}) ", guard), groups));
   ++indent_;
@@ -200,21 +220,24 @@ void Emitter::emit_store(const Op& op) {
     const int d = fast_dim(p);
     const bool whole = !masked || !mask->array ||
                        axes_[static_cast<std::size_t>(op.operands[2])].dims[static_cast<std::size_t>(d)].constancy >= n;
-    const auto each = [&](const std::string& text) {
-      return fmt::format("EACH(j, {}) {{ const int r = {}; {} }}", n, reg, text);
+    const auto each = [&](int count, const std::string& text) {
+      return fmt::format("EACH(j, {}) {{ const int r = r0 + {}; {} }}", count,
+                         bits_text(count == n ? "j" : "j * 2", v.inside), text);
     };
-    line(fmt::format("{} w[{}];", type_name(type(x)), n));
-    line(each(fmt::format("w[j] = {};", value.at("r"))));
-    const std::string store = fmt::format("store_many<{}, {}>({}, w);", access, n, pointer.at("r0"));
+    const int parts = pairs ? n / 2 : n;
+    line(fmt::format("{} w[{}];", pairs ? "u32" : type_name(type(x)), parts));
+    line(each(parts, fmt::format("w[j] = {};", pairs ? pair_text(value, half, "r >> 1") : value.at("r"))));
+    const std::string store = pairs ? fmt::format("store_many<U32, {}>((u32*){}, w);", parts, pointer.at("r0"))
+                                    : fmt::format("store_many<{}, {}>({}, w);", access, parts, pointer.at("r0"));
     if (!masked) {
       line(store);
     } else if (whole) {
       line(fmt::format("if ({}) {}", mask->at("r0"), store));
     } else {
       line("bool all = true;");
-      line(each(fmt::format("all &= {};", mask->at("r"))));
+      line(each(n, fmt::format("all &= {};", mask->at("r"))));
       line("if (all) " + store);
-      line("else " + each(fmt::format("if ({}) {}", mask->at("r"), store_text(op, pointer.at("r"), "w[j]"))));
+      line("else " + each(n, fmt::format("if ({}) {}", mask->at("r"), store_text(op, pointer.at("r"), value.at("r")))));
     }
   }
   --indent_;

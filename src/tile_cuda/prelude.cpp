@@ -12,13 +12,9 @@ constexpr tile::PreludeText kTexts[] = {
 
 // In this order; later ones use earlier ones.
 constexpr tile::PreludePart kParts[] = {
-    {"core.cuh", ""},
-    {"math.cuh", ""},
-    {"memory.cuh", ""},
-    {"lanes.cuh", ""},
-    {"product.cuh", "product_"},
-    {"atomic.cuh", "atomic_"},
-    {"checked.cuh", "check"},
+    {"core.cuh", ""},          {"math.cuh", ""},         {"pairs.cuh", "_pair"},
+    {"memory.cuh", ""},        {"lanes.cuh", ""},        {"product.cuh", "product_"},
+    {"atomic.cuh", "atomic_"}, {"checked.cuh", "check"},
 };
 
 }  // namespace

@@ -720,6 +720,51 @@ def products_bfloat16(r, name):
     return products(r, name, "bfloat16")
 
 
+def halves(r, name, dtype="float16"):
+    """Chains of sums and products of halves, in f32 and rounded after each or as halves, in tiles of which a thread has several."""
+    rows, cols = r.choice([1, 2, 4, 8]), r.choice([128, 256, 512, 1024])
+    width, count = cols - r.choice([0, 0, 0, 1, 8, 100]), 2 * rows - r.choice([0, 1])
+    other = r.choice(["", ", other=1.5"])
+    half, lines = f"tl.{dtype}", []
+    values = ["x", "y", "c", "d"]
+    for k in range(r.randrange(3, 8)):
+        a, b = r.choice(values[-3:]), r.choice(values + ["0.125", "0.1", "-3.0"])
+        if r.random() < 0.3:
+            a, b = b, a
+        if a[-1].isdigit() and "." in a and "." in b:
+            a = "x"
+        sign = r.choice("+-**")
+        a, b = (v if "." in v or r.random() < 0.3 else f"{v}.to(tl.float32)" for v in (a, b))
+        text = r.choice([f"({a} {sign} {b}).to({half})"] * 4 + [f"tl.where({a} > {b}, {a}, {b}).to({half})", f"tl.where(j % 3 == 0, {a}, {b}).to({half})",
+                                                                f"tl.max(({a} {sign} {b}).to({half}) + x, axis=1)[:, None]"])
+        lines.append(f"v{k} = {text}")
+        values.append(f"v{k}")
+    out = r.choice([dtype, dtype, "float32"])
+    text = f"""
+@triton.jit
+def kernel(x_ptr, y_ptr, c_ptr, d_ptr, o_ptr, p_ptr, N, W, R: tl.constexpr, C: tl.constexpr):
+    i = (tl.program_id(0) * R + tl.arange(0, R))[:, None]
+    j = tl.arange(0, C)[None, :]
+    mask = (i < N) & (j < W)
+    x = tl.load(x_ptr + i * W + j, mask=mask{other})
+    y = tl.load(y_ptr + i * W + j, mask=mask)
+    c = tl.load(c_ptr + j, mask=j < W)
+    d = tl.load(d_ptr + i, mask=i < N)
+    {chr(10).join("    " + line for line in lines).strip()}
+    tl.store(o_ptr + i * W + j, {values[-1]} + tl.zeros((R, C), {half}), mask=mask)
+    tl.store(p_ptr + i * W + j, {r.choice(values)} * y, mask=mask)
+"""
+    buffer = lambda n: Buffer(dtype, data(r, dtype, n))
+    arguments = {"x_ptr": buffer(count * width), "y_ptr": buffer(count * width), "c_ptr": buffer(width), "d_ptr": buffer(count), "o_ptr": zeros(dtype, count * width),
+                 "p_ptr": zeros(out, count * width), "N": count, "W": width, "R": ("constexpr", rows), "C": ("constexpr", cols)}
+    return Case(name, text, arguments, (2, 1, 1), options={"num_warps": r.choice([1, 4, 4, 8])})
+
+
+def halves_bfloat16(r, name):
+    """Not among the weights: Triton's interpreter truncates."""
+    return halves(r, name, "bfloat16")
+
+
 def gathers(r, name):
     """Indices decoded with // and %, read through an index tensor, scattered, counted with atomics."""
     block, total = r.choice([16, 32, 64]), r.randrange(20, 150)
@@ -957,8 +1002,9 @@ def mixed(r, name):
 
 
 FAMILIES = {"mixed": mixed, "elementwise": elementwise, "functions": functions, "reductions": reductions, "sums": sums, "loops": loops, "dots": dots,
-            "products": products, "products_bfloat16": products_bfloat16, "gathers": gathers, "calls": calls, "shapes": shapes}
-WEIGHTS = {"mixed": 12, "elementwise": 8, "functions": 3, "reductions": 6, "sums": 2, "loops": 6, "dots": 2, "products": 1, "gathers": 3, "calls": 3, "shapes": 3}
+            "products": products, "products_bfloat16": products_bfloat16, "halves": halves, "halves_bfloat16": halves_bfloat16,
+            "gathers": gathers, "calls": calls, "shapes": shapes}
+WEIGHTS = {"mixed": 12, "elementwise": 8, "functions": 3, "reductions": 6, "sums": 2, "loops": 6, "dots": 2, "products": 1, "halves": 1, "gathers": 3, "calls": 3, "shapes": 3}
 
 
 def generate(name):
