@@ -11,12 +11,14 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <c10/core/InferenceMode.h>
+#include <c10/util/Logging.h>
 #ifdef PASSNET_TORCH_CUDA
 #include <c10/cuda/CUDACachingAllocator.h>
 #endif
 #include <fmt/format.h>
 #include <torch/headeronly/version.h>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <mutex>
 
@@ -232,5 +234,8 @@ class AtenEngine final : public Engine {
 
 extern "C" __attribute__((visibility("default"))) passnet::Engine* passnet_engine() {
   static passnet::AtenEngine engine;
+  // Torch's warnings (of a slow way that it takes on this machine, say) are nobody's result, and a pipe that nobody
+  // reads would stop a worker that writes one.
+  if (std::getenv("TORCH_CPP_LOG_LEVEL") == nullptr) FLAGS_caffe2_log_level = c10::GLOG_ERROR;
   return &engine;
 }
