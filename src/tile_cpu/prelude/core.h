@@ -16,6 +16,9 @@ typedef double f64;
 #else
 #define L 4
 #endif
+#if defined(__aarch64__) && !defined(__clang__)
+#define NEON
+#endif
 #define INLINE static inline __attribute__((always_inline))
 #define VECTOR(T, V) typedef T V __attribute__((vector_size(sizeof(T) * L)))
 VECTOR(i8, vi8);
@@ -121,6 +124,8 @@ INLINE vf32 within(vf32 x, f32 lo, f32 hi) {
                                       (u16)-1, 4);
 #elif L == 8 && !defined(__clang__)
   return __builtin_ia32_minps256(all(hi), __builtin_ia32_maxps256(all(lo), x));
+#elif defined(NEON)
+  return __builtin_aarch64_fmin_nanv4sf(__builtin_aarch64_fmax_nanv4sf(x, all(lo)), all(hi));
 #else
   return x < lo ? all(lo) : x > hi ? all(hi) : x;
 #endif
@@ -153,6 +158,21 @@ template <class V>
 INLINE V lowest(Extremes<V> e) {
   return e.high >= e.low ? e.low : V{} + __builtin_nanf("");
 }
+#ifdef NEON  // these instructions prefer a number to a NaN, if it is a quiet one, so that one of the two is enough
+template <>
+inline __attribute__((always_inline)) Extremes<vf32> extremes<vf32>() {
+  return {all(__builtin_nanf("")), all(__builtin_nanf(""))};
+}
+INLINE Extremes<vf32> take(Extremes<vf32> e, vf32 x) {
+  const vf32 quiet = __builtin_aarch64_fmaxv4sf(x, x);
+  return {__builtin_aarch64_fmaxv4sf(e.high, quiet), __builtin_aarch64_fminv4sf(e.low, quiet)};
+}
+INLINE Extremes<vf32> take(Extremes<vf32> e, Extremes<vf32> f) {
+  return {__builtin_aarch64_fmaxv4sf(e.high, f.high), __builtin_aarch64_fminv4sf(e.low, f.low)};
+}
+INLINE vf32 highest(Extremes<vf32> e) { return e.high; }
+INLINE vf32 lowest(Extremes<vf32> e) { return e.low; }
+#endif
 #define MINMAX_NAN(T)                                               \
   INLINE T min_nan(T a, T b) { return a < b ? a : a != a ? a : b; } \
   INLINE T max_nan(T a, T b) { return a > b ? a : a != a ? a : b; }
@@ -181,7 +201,7 @@ INLINE vf32 fma_(vf32 a, vf32 b, vf32 c) {
   return __builtin_ia32_vfmaddps512_mask(a, b, c, (u16)-1, 4);
 #elif L == 8 && defined(__FMA__) && !defined(__clang__)
   return __builtin_ia32_vfmaddps256(a, b, c);
-#elif defined(__aarch64__) && !defined(__clang__)
+#elif defined(NEON)
   return __builtin_aarch64_fmav4sf(a, b, c);
 #else
   vf32 r;
@@ -200,13 +220,21 @@ INLINE bool any(vi32 m) {
   return __builtin_ia32_cvtd2mask512(m) != 0;
 #elif L == 8
   return __builtin_ia32_movmskps256((vf32)m) != 0;
+#elif defined(NEON)
+  return __builtin_aarch64_reduc_umax_scal_v4si_uu((vu32)m) != 0;
 #else
   i32 r = 0;
   for (int l = 0; l < L; ++l) r |= m[l];
   return r != 0;
 #endif
 }
-INLINE bool every(vi32 m) { return !any(~m); }
+INLINE bool every(vi32 m) {
+#ifdef NEON
+  return __builtin_aarch64_reduc_umin_scal_v4si_uu((vu32)m) != 0;
+#else
+  return !any(~m);
+#endif
+}
 // b is 0: 0. The least by -1: itself.
 #define DIVREM(T)                                                                                          \
   INLINE T div_(T a, T b) { return b == 0 ? (T)0 : b == (T)-1 && (T)-1 < (T)0 ? (T)(0 - a) : (T)(a / b); } \

@@ -32,6 +32,10 @@ INLINE vu16 f16_down(vf32 x) { return (vu16)__builtin_ia32_vcvtps2ph512_mask(x, 
 #elif L == 8 && defined(__F16C__) && !defined(__clang__)
 INLINE vf32 f16_up(vu16 h) { return __builtin_ia32_vcvtph2ps256((vi16)h); }
 INLINE vu16 f16_down(vf32 x) { return (vu16)__builtin_ia32_vcvtps2ph256(x, 0); }
+#elif defined(NEON)
+typedef __fp16 vf16 __attribute__((vector_size(8)));
+INLINE vf32 f16_up(vu16 h) { return __builtin_aarch64_float_extend_lo_v4sf((vf16)h); }
+INLINE vu16 f16_down(vf32 x) { return (vu16)__builtin_aarch64_float_truncate_lo_v4hf(x); }
 #else
 INLINE vf32 f16_up(vu16 h) {
   const vu32 w = TO(vu32, h), sign = (w & 0x8000) << 16, rest = (w & 0x7fff) << 13;

@@ -4,28 +4,29 @@ template <class... C>
 INLINE vf32 poly(vf32 x, f32 c, C... rest) {  // c + rest[0] x + ...
   return fma_(poly(x, rest...), x, all(c));
 }
-INLINE vf32 scale2(vf32 x, vf32 n, vi32 whole) {  // x 2^n, also where 2^n alone would leave the range
+// x 2^n, also where 2^n alone would leave the range; x is near 1, and t's low bits are those of n.
+INLINE vf32 scale2(vf32 x, vf32 n, vf32 t) {
 #if L == 16 && !defined(__clang__)
   return __builtin_ia32_scalefps512_mask(x, n, vf32{}, (u16)-1, 4);
 #else
-  const vi32 half = whole >> 1;
-  return x * real((half + 127) << 23) * real((whole - half + 127) << 23);
+  const vi32 all_of_it = bits(t) << 23, half = bits(t) << 22 & (i32)0xff800000;
+  return real(bits(x) + half) * real(all_of_it - half + 0x3f800000);
 #endif
 }
-INLINE vf32 exp_reduced(vf32 r, vf32 n, vi32 whole) {
+INLINE vf32 exp_reduced(vf32 r, vf32 n, vf32 t) {
   const vf32 p = poly(r, 0.5f, 0.16666667f, 0.041666270f, 0.0083332658f, 0.0013946117f, 0.00019917874f);
-  return scale2(fma_(p, r * r, r) + 1.0f, n, whole);
+  return scale2(fma_(p, r * r, r) + 1.0f, n, t);
 }
 INLINE vf32 exp_(vf32 x) {
   const vf32 c = within(x, -104.0f, 89.0f);
   const vf32 t = fma_(c, all(1.44269504f), all(12582912.0f)), n = t - 12582912.0f;
   const vf32 r = fma_(n, all(2.12194440e-4f), fma_(n, all(-0.693359375f), c));
-  return exp_reduced(r, n, bits(t) - 0x4b400000);
+  return exp_reduced(r, n, t);
 }
 INLINE vf32 exp2_(vf32 x) {
   const vf32 c = within(x, -151.0f, 129.0f);
   const vf32 t = c + 12582912.0f, n = t - 12582912.0f;
-  return exp_reduced((c - n) * 0.693147181f, n, bits(t) - 0x4b400000);
+  return exp_reduced((c - n) * 0.693147181f, n, t);
 }
 // x = m 2^e with m near 1; log(m) = (m - 1) + tail
 INLINE vf32 log_split(vf32 x, vf32& e, vf32& tail) {
@@ -62,6 +63,8 @@ INLINE vf32 sqrt_(vf32 x) {
   return __builtin_ia32_sqrtps512_mask(x, vf32{}, (u16)-1, 4);
 #elif L == 8 && !defined(__clang__)
   return __builtin_ia32_sqrtps256(x);
+#elif defined(NEON)
+  return __builtin_aarch64_sqrtv4sf(x);
 #else
   vf32 r;
   LANES(r, __builtin_sqrtf(x[l]));
@@ -142,6 +145,11 @@ INLINE vf32 round_integral(vf32 x, i32 mode) {
          : mode == 1 ? __builtin_ia32_roundps256(x, 9)
          : mode == 2 ? __builtin_ia32_roundps256(x, 10)
                      : __builtin_ia32_roundps256(x, 11);
+#elif defined(NEON)
+  return mode == 0   ? __builtin_aarch64_roundevenv4sf(x)
+         : mode == 1 ? __builtin_aarch64_floorv4sf(x)
+         : mode == 2 ? __builtin_aarch64_ceilv4sf(x)
+                     : __builtin_aarch64_btruncv4sf(x);
 #else
   vf32 r;
   LANES(r, mode == 0   ? __builtin_rintf(x[l])
