@@ -48,7 +48,7 @@ INLINE void dot_panel(const f32* b, i64 br, i64 bc, i64 n, i64 k, f32* to) {
 }
 template <int M, int N, int K>
 INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32* c, i64 m, i64 n, i64 k) {
-  constexpr int W = N % (2 * L) == 0 ? 2 : 1, C = W * L, R = L == 16 ? 8 : 4;
+  constexpr int W = L == 4 && N % (4 * L) == 0 ? 4 : N % (2 * L) == 0 ? 2 : 1, C = W * L, R = L == 16 ? 8 : 4;
   constexpr i64 D = K < 256 ? K : 256;
   if constexpr (N % L == 0) {
     alignas(64) f32 panel[D * C];
