@@ -8,4 +8,5 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # g++ 12 and 13 warn of nothing in std::variant, std::string and std::vector
   target_compile_options(passnet_warnings INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+  target_compile_options(passnet_warnings INTERFACE -Wno-psabi)  # a note on aarch64 of what gcc 10 changed
 endif()

@@ -79,7 +79,11 @@ void Emitter::fetch_ahead(const Op& load, const std::string& pointer) {
 // Whether a store should go past the caches: to memory larger than them that the kernel does not read.
 bool Emitter::streams(const Op& store) const {
   constexpr std::int64_t kLarge = 32 << 20;
-  if (memory_bytes(store.operands[0]) < kLarge) return false;
+  return memory_bytes(store.operands[0]) >= kLarge && never_read(store);
+}
+
+// Whether the kernel reads nothing of what this writes to.
+bool Emitter::never_read(const Op& store) const {
   const std::int32_t memory = memory_of(store.operands[0]);
   return std::none_of(reads_.begin(), reads_.end(), [&](const Op* read) {
     const std::int32_t other = memory_of(read->operands[0]);
@@ -309,7 +313,7 @@ void Emitter::store(const Op& op, const Index& index) {
     }
   }
   if (!left.empty() && !m.lanes && !checked_ && !atomic) text = fmt::format("if ({}) {}", m.text, text);
-  levels_.back().code += fmt::format("{}{};\n", indent, text);
+  (last_ != nullptr ? *last_ : levels_.back().code) += fmt::format("{}{};\n", indent, text);
 }
 
 }  // namespace passnet::tile_cpu

@@ -239,6 +239,7 @@ class Emitter {
   std::int64_t memory_bytes(ValueId pointer) const;
   void fetch_ahead(const Op& load, const std::string& pointer);
   bool streams(const Op& store) const;
+  bool never_read(const Op& store) const;
 
   // ---- turn.cpp
   struct Matrix {
@@ -289,7 +290,8 @@ class Emitter {
   std::string segment_var_;
   int segment_level_ = -1;
   std::optional<Segment> segment_;
-  std::map<At, Truth> known_;  // conditions decided in this region
+  std::string* last_ = nullptr;  // where a body's stores go, if all are to come last
+  std::map<At, Truth> known_;    // conditions decided in this region
   mutable std::map<At, std::optional<std::int64_t>> steps_;
   int nest_ = 0;
   struct Loaded {

@@ -319,21 +319,34 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
     parameters += fmt::format(", {}& {}", accumulator_type(*r.op), r.accumulator);
     for (int u = 0; u < 4; ++u) arguments[u] += fmt::format(", {}_{}", r.accumulator, size >= 64 ? u : 0);
   }
+  // Where nothing is read of what is stored, a body gives its stores back, so that a few can be computed together.
+  const bool apart =
+      !checked_ && group.axis < 0 && std::all_of(group.roots.begin(), group.roots.end(), [&](const Root& r) {
+        return r.kind == Root::Kind::store && r.op->code == Code::store && never_read(*r.op);
+      });
+  std::string stores;
+  if (apart) last_ = &stores;
   emit_roots(group, index);
+  last_ = nullptr;
+  if (apart)
+    code(fmt::format("return [=]() __attribute__((always_inline)) {{\n{}{}}};", stores,
+                     std::string(levels_.size() * 2, ' ')));
   close(fmt::format("const auto body = [&]<bool Full>(const i64 i, const i32 n{}) __attribute__((always_inline)) {{",
                     parameters),
         "};");
   const std::string begin = segment_ ? segment_var_ : from, end = segment_ ? segment_var_ + "_end" : to;
-  code(fmt::format("i64 i = {};", begin));
+  code(fmt::format("i64 i = {};", apart ? fmt::format("few(body, {}, {})", begin, end) : begin));
   if (reduces && size >= 64) {
     std::string four;
     for (int u = 0; u < 4; ++u)
       four += fmt::format(" body.template operator()<true>(i + {} * L, L{});", u, arguments[u]);
     code(fmt::format("for (; i + 4 * L <= {}; i += 4 * L) {{{} }}", end, four));
   }
-  code(fmt::format("for (; i + L <= {}; i += L) body.template operator()<true>(i, L{});", end, arguments[0]));
+  const char* done = apart ? "()" : "";
+  code(fmt::format("for (; i + L <= {}; i += L) body.template operator()<true>(i, L{}){};", end, arguments[0], done));
   if (!whole || segment_ || size % 16 != 0)
-    code(fmt::format("if (i < {0}) body.template operator()<false>(i, (i32)({0} - i){1});", end, arguments[0]));
+    code(
+        fmt::format("if (i < {0}) body.template operator()<false>(i, (i32)({0} - i){1}){2};", end, arguments[0], done));
   const std::string head =
       segment_ ? fmt::format("for (i64 {0} = {1}, {0}_end; {0} < {2}; {0} = {0}_end) {{", segment_var_, from, to)
       : whole  ? std::string("{")

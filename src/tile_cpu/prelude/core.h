@@ -84,6 +84,19 @@ INLINE i32 bits(f32 x) { return __builtin_bit_cast(i32, x); }
 INLINE f32 real(i32 x) { return __builtin_bit_cast(f32, x); }
 #define LANES(r, f) \
   for (int l = 0; l < L; ++l) r[l] = f
+// From i on, the bodies of a few vectors are computed together and then stored: where a vector is short, one alone is
+// mostly waiting for itself. Gives the first element that is left.
+template <class Body>
+INLINE i64 few(Body& body, i64 i, i64 end) {
+#ifdef NEON
+  for (; i + 4 * L <= end; i += 4 * L) {
+    const auto a = body.template operator()<true>(i, L), b = body.template operator()<true>(i + L, L);
+    const auto c = body.template operator()<true>(i + 2 * L, L), d = body.template operator()<true>(i + 3 * L, L);
+    a(), b(), c(), d();
+  }
+#endif
+  return i;
+}
 INLINE i64 min_i64(i64 a, i64 b) { return a < b ? a : b; }
 INLINE i64 clamp_i64(i64 x, i64 lo, i64 hi) { return x < lo ? lo : x > hi ? hi : x; }
 // min and max ignore a NaN
