@@ -4,13 +4,13 @@ template <class... C>
 INLINE vf32 poly(vf32 x, f32 c, C... rest) {  // c + rest[0] x + ...
   return fma_(poly(x, rest...), x, all(c));
 }
-// x 2^n, also where 2^n alone would leave the range; x is near 1, and t's low bits are those of n.
+// x 2^n, also where 2^n alone would leave the range; t's low bits are those of n. A NaN stays one.
 INLINE vf32 scale2(vf32 x, vf32 n, vf32 t) {
 #if L == 16 && !defined(__clang__)
   return __builtin_ia32_scalefps512_mask(x, n, vf32{}, (u16)-1, 4);
 #else
   const vi32 all_of_it = bits(t) << 23, half = bits(t) << 22 & (i32)0xff800000;
-  return real(bits(x) + half) * real(all_of_it - half + 0x3f800000);
+  return x * real(half + 0x3f800000) * real(all_of_it - half + 0x3f800000);
 #endif
 }
 INLINE vf32 exp_reduced(vf32 r, vf32 n, vf32 t) {
