@@ -124,6 +124,7 @@ class Emitter {
   };
   Vector vector_of(ValueId pointer, const Layout& layout) const;
   static Vector vector_along(const Layout& layout, BitRange range, int bits);
+  static std::string each_part(const Vector& v, int count, const std::string& text);
   void emit_load(const Op& op);
   void emit_store(const Op& op);
   ValueId unrounded(ValueId v) const;

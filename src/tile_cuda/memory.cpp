@@ -81,6 +81,12 @@ Emitter::Vector Emitter::vector_along(const Layout& layout, BitRange range, int 
   return out;
 }
 
+// For each of an access's elements, or of its `count` pairs: r is its register, or the first one's.
+std::string Emitter::each_part(const Vector& v, int count, const std::string& text) {
+  return fmt::format("EACH(j, {}) {{ const int r = r0 + {}; {} }}", count,
+                     bits_text(count == 1 << v.bits ? "j" : "j * 2", v.inside), text);
+}
+
 std::string Emitter::site(const Op& op) {
   sites_.push_back(tile::site_of(f_, op, origin_[static_cast<std::size_t>(op.operands[0])]));
   return std::to_string(sites_.size() - 1);
@@ -153,10 +159,7 @@ void Emitter::emit_load(const Op& op) {
     const std::string load =
         pairs ? fmt::format("load_many<U32, {}, {}>(w, (const u32*){});", parts, readonly, pointer.at("r0"))
               : fmt::format("load_many<{}, {}, {}>(w, {});", access, parts, readonly, pointer.at("r0"));
-    const auto each = [&](int count, const std::string& text) {
-      return fmt::format("EACH(j, {}) {{ const int r = r0 + {}; {} }}", count,
-                         bits_text(count == n ? "j" : "j * 2", v.inside), text);
-    };
+    const auto each = [&](int count, const std::string& text) { return each_part(v, count, text); };
     const auto fallback = [&](const std::string& at) { return other ? other->at(at) : zero; };
     const auto single = [&](const std::string& at) {
       return fmt::format("{} ? {} : {}", mask->at(at), load_text(op, pointer.at(at), ""), fallback(at));
@@ -220,10 +223,7 @@ void Emitter::emit_store(const Op& op) {
     const int d = fast_dim(p);
     const bool whole = !masked || !mask->array ||
                        axes_[static_cast<std::size_t>(op.operands[2])].dims[static_cast<std::size_t>(d)].constancy >= n;
-    const auto each = [&](int count, const std::string& text) {
-      return fmt::format("EACH(j, {}) {{ const int r = r0 + {}; {} }}", count,
-                         bits_text(count == n ? "j" : "j * 2", v.inside), text);
-    };
+    const auto each = [&](int count, const std::string& text) { return each_part(v, count, text); };
     const int parts = pairs ? n / 2 : n;
     line(fmt::format("{} w[{}];", pairs ? "u32" : type_name(type(x)), parts));
     line(each(parts, fmt::format("w[j] = {};", pairs ? pair_text(value, half, "r >> 1") : value.at("r"))));
