@@ -6,6 +6,7 @@
 
 #include "tile/c_text.h"
 #include "tile/effects.h"
+#include "tile/halves.h"
 #include "tile_cuda/emitter.h"
 #include "tile_cuda/prelude.h"
 
@@ -199,6 +200,10 @@ std::string Emitter::element_text(const Op& op, const std::vector<Ref>& operands
       if (t.pointer) return fmt::format("({}){}", type_name(t), x(0));
       break;
     case Code::select: return fmt::format("{} ? {} : {}", x(0), x(1), x(2));
+    case Code::fma:
+      if (target_.fp_fusion && tile::is_half(t.elem))
+        return fmt::format("{}_fma({}, {}, {})", tile::elem_row(t.elem).name, x(0), x(1), x(2));
+      break;
     default: break;
   }
   if (const std::string_view way = shortcut(op); !way.empty()) {
@@ -245,9 +250,7 @@ void Emitter::emit_element(const Op& op, const Layout* layout) {
   if (layout != nullptr && emit_pairs(op, *layout)) return;
   std::vector<Ref> operands;
   for (const ValueId o : op.operands) operands.push_back(type(o).is_tile() ? get(o, *layout) : scalar(o));
-  if (op.code == Code::cast && type(r).elem == Elem::f32 && tile::is_half(type(op.operands[0]).elem) &&
-      layout != nullptr)
-    return remember(r, *layout, operands[0]);  // which is what it lives as
+  if (layout != nullptr && renames(op)) return remember(r, *layout, operands[0]);
   if (op.code == Code::div && type(r).elem == Elem::f32 && layout != nullptr && shortcut(op).empty()) {
     if (operands[1].registers * kSharedDivisor <= layout->registers())
       return emit_quotients(r, *layout, operands[0], operands[1]);
@@ -563,7 +566,12 @@ Emitted Emitter::run() {
 
 Result<Emitted> emit(const tile::Function& function, const tile::LaunchFacts& facts, const Target& target,
                      bool checked) {
-  return guarded([&] { return Emitter(function, facts, target, checked).run(); });
+  return guarded([&] {
+    if (!target.fp_fusion) return Emitter(function, facts, target, checked).run();
+    tile::Function fused = function;
+    tile::fuse_halves(fused);
+    return Emitter(fused, facts, target, checked).run();
+  });
 }
 
 }  // namespace passnet::tile_cuda

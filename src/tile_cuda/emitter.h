@@ -3,7 +3,7 @@
 //   emit.cpp    the kernel, blocks and control flow; elementwise ops
 //   memory.cpp  loads, stores, atomics
 //   reduce.cpp  reductions and scans
-//   pairs.cpp   sums and products of halves, two at once
+//   pairs.cpp   arithmetic of halves, two at once
 //   convert.cpp from one layout to another through shared memory
 //   dot.cpp     products, on tensor cores where the types allow
 //   pipeline.cpp  loops that fetch the operands of later rounds' products while this round's are computed
@@ -153,8 +153,8 @@ class Emitter {
 
   // ---- pairs.cpp: a tile of halves lives as f32, like any other; beside it may be its pairs, two halves to a word as
   // in memory. Of the two the compiler keeps what is used.
-  bool made_of(ValueId v, Elem half) const;
   const Op* pair_op(const Op& op) const;
+  bool renames(const Op& op) const;
   void find_pairs(const Block& block);
   bool has_pairs(const Ref& x, Elem half) const;
   std::string pair_text(const Ref& x, Elem half, const std::string& i) const;

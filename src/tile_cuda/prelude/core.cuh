@@ -53,3 +53,13 @@ INLINE f32 bf16_round(f32 x) {  // with a zero below it is a float again; and tw
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x), "f"(0.0f));
   return __uint_as_float(r);
 }
+#define HALF_FMA(half)                                                          \
+  INLINE f32 half##_fma(f32 a, f32 b, f32 c) {                                  \
+    u16 r;                                                                      \
+    asm("fma.rn." #half " %0, %1, %2, %3;"                                      \
+        : "=h"(r)                                                               \
+        : "h"(half##_down(a)), "h"(half##_down(b)), "h"(half##_down(c)));       \
+    return half##_up(r);                                                        \
+  }
+HALF_FMA(f16)
+HALF_FMA(bf16)

@@ -1,0 +1,156 @@
+#include "tile/halves.h"
+
+#include <algorithm>
+
+#include "tile/scalar.h"
+#include "tile/simplify.h"
+
+namespace passnet::tile {
+
+namespace {
+
+bool is_shape_op(const Op& op) { return op_row(op.code).kind == OpClass::shape; }
+
+class HalfFusion {
+ public:
+  explicit HalfFusion(Function& f)
+      : f_(f), old_(f), defs_(f.types.size()), uses_(f.types.size()), block_(f.types.size()) {
+    index(old_.body);
+  }
+
+  void run() { rewrite(f_.body, old_.body); }
+
+ private:
+  struct Product {
+    ValueId value = kNoValue, x = kNoValue, y = kNoValue;
+  };
+
+  const Op* def(ValueId v) const { return defs_[static_cast<std::size_t>(v)]; }
+  int uses(ValueId v) const { return uses_[static_cast<std::size_t>(v)]; }
+
+  void index(const Block& block) {
+    for (const Op& op : block.ops) {
+      for (const ValueId r : op.results) {
+        defs_[static_cast<std::size_t>(r)] = &op;
+        block_[static_cast<std::size_t>(r)] = &block;
+      }
+      for (const ValueId o : op.operands) ++uses_[static_cast<std::size_t>(o)];
+      for (const Block& b : op.blocks) index(b);
+    }
+  }
+
+  // The half that a value of f32 was made from; the value itself where it is one.
+  ValueId before_widening(ValueId v, Elem half) const {
+    const Op* d = def(v);
+    return f_.type(v).elem != half && d != nullptr && d->code == Code::cast ? d->operands[0] : v;
+  }
+
+  // What is computed in halves: in f32 only where nothing but the rounding reads it.
+  const Op* arithmetic(const Op& op) const {
+    const Op* exact = half_arithmetic(old_, defs_, op);
+    return exact == nullptr || exact == &op || uses(exact->result()) == 1 ? exact : nullptr;
+  }
+
+  Product product(ValueId v, Elem half, const Block* block) const {
+    const ValueId h = before_widening(v, half);
+    const Op* d = f_.type(h).elem == half ? def(h) : nullptr;
+    if (d == nullptr || block_[static_cast<std::size_t>(h)] != block) return {};
+    const Op* exact = arithmetic(*d);
+    if (exact == nullptr || exact->code != Code::mul) return {};
+    return {h, exact->operands[0], exact->operands[1]};
+  }
+
+  // The half of a value that is made of halves.
+  ValueId narrowed(std::vector<Op>& out, ValueId v, Elem half) {
+    if (f_.type(v).elem == half) return v;
+    if (const ValueId h = before_widening(v, half); f_.type(h).elem == half) return h;
+    return append(out, Code::cast, v, half);
+  }
+  ValueId append(std::vector<Op>& out, Code code, ValueId operand, Elem half) {
+    Op op;
+    op.code = code;
+    op.operands = {operand};
+    op.results = {f_.add_value(with_elem(f_.type(operand), half))};
+    op.source = source_;
+    out.push_back(std::move(op));
+    return out.back().result();
+  }
+
+  // Appends what takes the op's place.
+  bool fuse(std::vector<Op>& out, const Op& op) {
+    const Op* sum = op.results.size() == 1 ? arithmetic(op) : nullptr;
+    if (sum == nullptr || sum->code == Code::mul) return false;
+    const Elem half = f_.type(op.result()).elem;
+    const Block* block = block_[static_cast<std::size_t>(op.result())];
+    ValueId other = sum->operands[1];
+    Product p = product(sum->operands[0], half, block);
+    const Product second = product(other, half, block);
+    // The first, unless others need that one and not the second.
+    const bool take_second = second.value != kNoValue && (p.value == kNoValue || uses(p.value) > uses(second.value));
+    if (take_second) {
+      p = second;
+      other = sum->operands[0];
+    }
+    if (p.value == kNoValue) return false;
+    source_ = op.source;
+    ValueId x = narrowed(out, p.x, half), z = narrowed(out, other, half);
+    if (sum->code == Code::sub) (take_second ? x : z) = append(out, Code::neg, take_second ? x : z, half);
+    Op fused;
+    fused.code = Code::fma;
+    fused.operands = {x, narrowed(out, p.y, half), z};
+    fused.results = op.results;
+    fused.source = op.source;
+    out.push_back(std::move(fused));
+    return true;
+  }
+
+  void rewrite(Block& block, const Block& old) {
+    std::vector<Op> out;
+    for (std::size_t i = 0; i < old.ops.size(); ++i) {
+      for (std::size_t b = 0; b < old.ops[i].blocks.size(); ++b) rewrite(block.ops[i].blocks[b], old.ops[i].blocks[b]);
+      if (!fuse(out, old.ops[i])) out.push_back(std::move(block.ops[i]));
+    }
+    block.ops = std::move(out);
+  }
+
+  Function& f_;
+  const Function old_;  // as it was; what is asked for below is of it
+  Definitions defs_;
+  std::vector<int> uses_;
+  std::vector<const Block*> block_;
+  Source source_;
+};
+
+}  // namespace
+
+bool made_of(const Function& f, const Definitions& defs, ValueId v, Elem half) {
+  if (f.type(v).elem == half) return true;
+  const Op* d = defs[static_cast<std::size_t>(v)];
+  if (d == nullptr || f.type(v).elem != Elem::f32) return false;
+  if (d->code == Code::constant) {
+    const auto x = static_cast<double>(static_cast<float>(d->real));
+    return real_of(half, bits_of_real(half, x)) == x;
+  }
+  if (d->code == Code::cast) return f.type(d->operands[0]).elem == half;
+  return is_shape_op(*d) && made_of(f, defs, d->operands[0], half);
+}
+
+const Op* half_arithmetic(const Function& f, const Definitions& defs, const Op& op) {
+  if (op.results.size() != 1) return nullptr;
+  const Type& t = f.type(op.result());
+  if (t.pointer || !is_half(t.elem)) return nullptr;
+  const bool rounds = op.code == Code::cast && f.type(op.operands[0]).elem == Elem::f32;
+  const Op* exact = rounds ? defs[static_cast<std::size_t>(op.operands[0])] : &op;
+  if (exact == nullptr || (exact->code != Code::add && exact->code != Code::sub && exact->code != Code::mul))
+    return nullptr;
+  const bool halves = std::all_of(exact->operands.begin(), exact->operands.end(),
+                                  [&](ValueId o) { return made_of(f, defs, o, t.elem); });
+  return halves ? exact : nullptr;
+}
+
+void fuse_halves(Function& f) {
+  HalfFusion(f).run();
+  remove_unused(f);
+}
+
+}  // namespace passnet::tile

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Pass folders on a GPU, judged by us and by real Triton: the same rewritten graph (`passnet pass apply`) is executed in Python with the
+folder's own wrappers and kernels, on the same inputs, and compared with Python eager at t = -5.
+
+    passes_triton.py BINARY SHARED [NAME ...] [--jobs N]
+
+The folders are those of tests/examples.py: examples/hand, and SHARED/examples where it is there, whose index.tsv has the verdicts of an
+earlier run of Triton: those must be the same, too. A line for each graph where verdicts differ, or the last bits of right ones.
+Ends with `N passed, N failed`: graphs.
+"""
+import argparse, collections, concurrent.futures, importlib, json, os, subprocess, sys, types
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+import examples
+
+# rtol at t = -5; atol is 1e-5
+LAWS = {"float16": 1e-3, "bfloat16": 10**-1.796, "float32": 10**-5.886, "float64": 1e-7}
+
+
+def wrappers(folder):
+    """The functions that rewritten graphs call, by name."""
+    package = types.ModuleType("pass_dir")
+    package.__path__ = [folder]
+    sys.modules["pass_dir"] = package
+    out = {}
+    for stem in json.load(open(os.path.join(folder, "sorted_output_pass_rule_names.json"))):
+        wrapper = importlib.import_module(f"pass_dir.{stem}").replacement_func()
+        out[wrapper.__name__] = wrapper
+    return out
+
+
+def tensors(value):
+    return [t for v in value for t in tensors(v)] if isinstance(value, (tuple, list)) else [value]
+
+
+def compared(expected, got):
+    """Whether it is right at t = -5, and the largest difference."""
+    import torch
+
+    right, most = len(expected) == len(got), 0.0
+    for e, g in zip(expected, got):
+        if not isinstance(e, torch.Tensor):
+            right = right and e == g
+            continue
+        dtype = str(e.dtype).removeprefix("torch.")
+        if e.shape != g.shape or e.dtype != g.dtype:
+            return False, float("inf")
+        if dtype not in LAWS:
+            right = right and torch.equal(e, g)
+            continue
+        a, b = e.double(), g.double()
+        rtol = LAWS[dtype] if dtype == "float64" else float(f"{LAWS[dtype]:.2E}")
+        right = right and torch.allclose(b, a, rtol=rtol, atol=1e-7 if dtype == "float64" else 1e-5, equal_nan=True)
+        difference = (a - b).abs()
+        most = max(most, difference[~difference.isnan()].max().item() if difference.numel() else 0.0)
+    return right, most
+
+
+def by_triton(binary, graph, folder):
+    """Its verdict and the largest difference from eager."""
+    import torch
+    from pathlib import Path
+    from reference import CALL_SEED, DEVICE_LITERAL, draw_input, read_metas
+
+    torch.backends.cuda.matmul.allow_tf32 = False
+    options = ["--no-plan", "--policy", "open", "--output-pass-replacement-func-limit", "0"]
+    done = subprocess.run([binary, "pass", "apply", graph, folder, *options], capture_output=True, text=True)
+    rewritten = done.stdout[done.stdout.find("import torch") :]
+    original = Path(graph, "model.py").read_text()
+    if "class GraphModule" not in rewritten:
+        return ("no match" if "no pass changed" in done.stdout + done.stderr else done.stderr.strip()[-200:]), 0.0
+    known = wrappers(folder)
+    outputs = []
+    for text in (original, rewritten):
+        scope = dict(known)
+        exec(compile(DEVICE_LITERAL.sub("device(type='cuda')", text), graph, "exec"), scope)
+        forward = scope["GraphModule"].forward
+        metas = read_metas(Path(graph))
+        torch.manual_seed(CALL_SEED)
+        inputs = [draw_input(metas[n]) for n in forward.__code__.co_varnames[1 : forward.__code__.co_argcount]]
+        torch.manual_seed(CALL_SEED)
+        with torch.no_grad():
+            outputs.append(tensors(forward(None, *[x.cuda() for x in inputs])))
+    right, most = compared(*outputs)
+    return "right" if right else "wrong", most
+
+
+def judge(binary, name, folder, graphs):
+    """A line for each graph: [graph, ours, our largest difference, Triton's, its largest difference]"""
+    options = ["--passes", folder, "--json", "--device", "cuda", "--output-pass-replacement-func-limit", "0"]
+    done = subprocess.run([binary, "run", *graphs, *options], capture_output=True, text=True)
+    ours = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(ours) == len(graphs), done.stderr
+    out = []
+    for graph, doc in zip(graphs, ours):
+        try:
+            theirs, most = by_triton(binary, graph, folder)
+        except Exception as e:
+            theirs, most = f"{type(e).__name__}: {e}"[:300], 0.0
+        out.append([graph, examples.verdict_of(doc), doc.get("max_diff") or 0.0, theirs, most, examples.told(doc)])
+    return out
+
+
+def known_verdicts(want, rows):
+    """What index.tsv says and Triton does not say now; graphs that it does not count may have any verdict of their dtype."""
+    got = collections.defaultdict(collections.Counter)
+    for graph, _, _, theirs, *_ in rows:
+        got[os.path.basename(graph.rstrip("/")).split("_")[0]][theirs] += 1
+    for dtype, counts in (want or {}).items():
+        if any(got[dtype][what] < n for what, n in counts.items()) or set(got[dtype]) - set(counts):
+            return f"{dtype}: Triton says {dict(got[dtype])} here, index.tsv {counts}"
+    return None
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("binary")
+    p.add_argument("shared")
+    p.add_argument("names", nargs="*")
+    p.add_argument("--jobs", type=int, default=4)
+    p.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # one folder, in this process: modules of folders have equal names
+    opt = p.parse_args()
+    folders = [e for e in examples.examples(opt.shared) if not opt.names or e[0] in opt.names]
+    if opt.here:
+        print(json.dumps([judge(opt.binary, *e[:3]) for e in folders][0]))
+        return 0
+
+    def child(name):
+        done = subprocess.run([sys.executable, __file__, opt.binary, opt.shared, name, "--here"], capture_output=True, text=True)
+        return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else done.stderr[-2000:]
+
+    passed = failed = 0
+    with concurrent.futures.ThreadPoolExecutor(opt.jobs) as pool:
+        for (name, _, _, want), rows in zip(folders, pool.map(child, [e[0] for e in folders])):
+            if isinstance(rows, str):
+                print(f"FAILED {name}: {rows}")
+                failed += 1
+                continue
+            listed = known_verdicts(want, rows)
+            if listed:
+                print(f"FAILED {name}: {listed}")
+                failed += 1
+            for graph, ours, our_most, theirs, their_most, told in rows:
+                refused = name in examples.REFUSED and examples.REFUSED[name] in told
+                passed, failed = passed + (ours == theirs or refused), failed + (ours != theirs and not refused)
+                if refused or (ours == theirs and (ours != "right" or our_most == their_most)):
+                    continue
+                where = "/".join(graph.rstrip("/").split("/")[-2:])
+                what = "FAILED" if ours != theirs else "last bits"
+                print(f"{what} {name} {where}: ours {ours} (largest difference from eager {our_most:.3g}), Triton's {theirs} ({their_most:.3g})", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
