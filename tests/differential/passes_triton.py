@@ -4,8 +4,8 @@ folder's own wrappers and kernels, on the same inputs, and compared with Python 
 
     passes_triton.py BINARY SHARED [NAME ...] [--jobs N]
 
-The folders are those of tests/examples.py: examples/hand, and SHARED/examples where it is there, whose index.tsv has the verdicts of an
-earlier run of Triton: those must be the same, too. A line for each graph where verdicts differ, or the last bits of right ones.
+The folders are those of tests/examples.py: examples/hand, and SHARED/examples where it is there. A line for each graph where verdicts
+differ, or the last bits of right ones; and one where index.tsv has other verdicts than Triton gives here.
 Ends with `N passed, N failed`: graphs.
 """
 import argparse, collections, concurrent.futures, importlib, json, os, subprocess, sys, types
@@ -137,10 +137,8 @@ def main():
                 print(f"FAILED {name}: {rows}")
                 failed += 1
                 continue
-            listed = known_verdicts(want, rows)
-            if listed:
-                print(f"FAILED {name}: {listed}")
-                failed += 1
+            if listed := known_verdicts(want, rows):
+                print(f"{name}: {listed}")
             for graph, ours, our_most, theirs, their_most, told in rows:
                 refused = name in examples.REFUSED and examples.REFUSED[name] in told
                 passed, failed = passed + (ours == theirs or refused), failed + (ours != theirs and not refused)
