@@ -13,7 +13,10 @@ using Clock = std::chrono::steady_clock;
 class LocalSide : public Side {
  public:
   LocalSide(Engine& engine, Executable& executable, Subject::Timed timed)
-      : engine_(engine), executable_(executable), timed_(std::move(timed)), inputs_(copies(timed_.inputs, engine)) {}
+      : engine_(engine),
+        executable_(executable),
+        timed_(std::move(timed)),
+        inputs_(timed_.place.empty() ? copies(timed_.inputs, engine) : timed_.place) {}
 
   void before(int trial) override {
     for (const std::size_t i : timed_.changing) engine_.copy(inputs_[i], timed_.inputs[i]).take();

@@ -20,10 +20,10 @@ class Subject {
   virtual void set_threads(int /*count*/) {}  // of subjects with threads of their own
   virtual void use_graphs() {}                // CUDA graphs from now on, where they can be (Engine::with_graphs)
 
-  // To be timed on `inputs`. Those of the numbers in `changing` are changed by each call, and restored before it.
-  // `look` sees what a trial gave.
+  // To be timed on `inputs`, which lie at `place` already (none: copies of them do). Those of the numbers in `changing`
+  // are changed by each call, and restored before it. `look` sees what a trial gave.
   struct Timed {
-    std::vector<TensorRef> inputs;
+    std::vector<TensorRef> inputs, place;
     std::vector<std::size_t> changing;
     std::function<void(int trial, std::vector<TensorRef>& inputs)> refresh;  // before a trial; may write other inputs
     std::function<void(int trial, const RunValue& result, const std::vector<TensorRef>& inputs)> look;  // after it

@@ -22,8 +22,9 @@ class Protocol {
     // The first calls prepare things and say nothing; the second ones say what a call costs.
     warm_up(1);
     const double slowest_ms = warm_up(1);
-    out_.warmups = affordable(options_.warmup, 2, slowest_ms);
-    warm_up(out_.warmups - 2);
+    const int warmups = affordable(std::max(0, options_.warmup - options_.warmed), 2, slowest_ms);
+    warm_up(warmups - 2);
+    out_.warmups = warmups + options_.warmed;
     const int trials = affordable(options_.trials, std::min(options_.fewest, options_.trials), slowest_ms);
     Timing best = measure(trials);
     while (!best.stable && out_.repeats < options_.repeats) {

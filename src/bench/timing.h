@@ -31,6 +31,7 @@ class Side {
 
 struct TimingOptions {
   int warmup = 25, trials = 100;
+  int warmed = 0;                // warm-ups that were made before
   int fewest = 10;               // trials in any case
   double budget_s = 2;           // of a phase (warm-up, trials) of one side; longer ones get fewer trials
   double noise_limit = 0.2;      // IQR / median; above it the trials are repeated

@@ -57,6 +57,16 @@ TEST(Timing, OnTheCpu) {
   EXPECT_EQ(compiled.others, 25);
 }
 
+TEST(Timing, WarmUpsMadeBeforeAreNotMadeAgain) {
+  Pretended eager(0.3, false), compiled(0.1, false);
+  TimingOptions options;
+  options.warmed = 3;
+  EXPECT_EQ(time_sides(eager, compiled, options).warmups, 25);
+  EXPECT_EQ(compiled.others, 22);
+  options.warmup = 1;
+  EXPECT_EQ(time_sides(eager, compiled, options).warmups, 3);
+}
+
 Record timed(Status status, Ratio speedup) {
   Record r;
   r.status = status;

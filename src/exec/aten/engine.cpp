@@ -75,6 +75,25 @@ at::Tensor quick_normals(const TensorMeta& meta, double mean, double std, std::u
   return out;
 }
 
+// What `draw` below does to normal numbers of float32, in one pass and to the same bits.
+void finish_normals(at::Tensor& x, const TensorMeta& meta, double mean, double std, double factor) {
+  float* to = x.data_ptr<float>();
+  const auto a = static_cast<float>(std), b = static_cast<float>(factor), c = static_cast<float>(mean);
+  constexpr float kNone = std::numeric_limits<float>::infinity();
+  const float low = meta.min_val ? static_cast<float>(meta.min_val->real) : -kNone;
+  const float high = meta.max_val ? static_cast<float>(meta.max_val->real) : kNone;
+  at::parallel_for(0, x.numel(), kGrain, [=](std::int64_t begin, std::int64_t end) {
+    constexpr auto kMost = static_cast<float>(kLargest);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const float scaled = to[i] * a * b + c;
+      const float raised = scaled < low ? low : scaled;
+      const float bounded = raised > high ? high : raised;
+      const float above = bounded < -kMost ? -kMost : bounded;
+      to[i] = above > kMost ? kMost : above;
+    }
+  });
+}
+
 // The format's definition of an input (docs/graphs.md): drawn in float32, rounded to the dtype, then scaled in the
 // dtype.
 at::Tensor draw(const TensorMeta& meta, Normals normals, std::uint32_t& stream) {
@@ -93,6 +112,14 @@ at::Tensor draw(const TensorMeta& meta, Normals normals, std::uint32_t& stream) 
       std::isfinite(mean) && std::isfinite(std) && std != 0 && type != at::kDouble;  // which has more bits
   if (normals == Normals::quick && plain) return quick_normals(meta, mean, std * kReplayFactor, stream).to(type);
   at::Tensor x;
+  const auto usual = [](double v) { return std::fabs(v) < 1e30; };
+  const auto usual_bound = [&](const std::optional<MetaNumber>& v) { return !v || usual(v->real); };
+  if (type == at::kFloat && std != 0 && usual(std) && usual(mean) && usual_bound(meta.min_val) &&
+      usual_bound(meta.max_val)) {
+    x = at::randn(meta.shape);
+    finish_normals(x, meta, mean, std, kReplayFactor);
+    return x;
+  }
   if (std == 0)
     x = at::full(meta.shape, mean, at::TensorOptions().dtype(type));
   else  // mul_ of a number rounds that to the dtype first, unlike mul; of a tensor it does not
@@ -157,6 +184,7 @@ class AtenEngine final : public Engine {
     const TensorMeta* current = nullptr;
     cuda_used_ |= device == DeviceType::cuda;
     try {
+      const c10::InferenceMode inference(true);  // as everything is run: else every operator asks about gradients
       seed(seed_value);
       auto stream = static_cast<std::uint32_t>(seed_value) << 12;
       std::vector<TensorRef> out;
