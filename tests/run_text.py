@@ -67,6 +67,8 @@ def run_case(path, binary, also=""):
     head, sections = read_case(path)
     commands = [line[2:].strip() for line in head if line.startswith("$ ")]
     limit = next((float(k.split()[1]) for k in sections if k.startswith("seconds ")), 120)
+    if "ASAN_OPTIONS" in os.environ:  # sanitizers take their time
+        limit *= 10
     with tempfile.TemporaryDirectory() as folder:
         for name, text in sections.items():
             if is_expectation(name):

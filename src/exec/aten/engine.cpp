@@ -9,7 +9,6 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/nan_to_num.h>
 #include <ATen/ops/randint.h>
-#include <ATen/ops/randn.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/util/Logging.h>
 #ifdef PASSNET_TORCH_CUDA
@@ -75,6 +74,33 @@ at::Tensor quick_normals(const TensorMeta& meta, double mean, double std, std::u
   return out;
 }
 
+// at::randn, by all threads where that pays: each part's generator begins where the one before it ends.
+at::Tensor normals_of(at::IntArrayRef shape) {
+  constexpr std::int64_t kBlock = 16;  // numbers that torch makes from one another
+  at::Tensor out = at::empty(shape);
+  const std::int64_t n = out.numel(), parts = std::min<std::int64_t>(at::get_num_threads(), n / kGrain);
+  if (parts < 2) return out.normal_();
+  auto* own = at::check_generator<at::CPUGeneratorImpl>(at::detail::getDefaultCPUGenerator());
+  const std::lock_guard<std::mutex> hold(own->mutex_);
+  const std::int64_t step = n / parts / kBlock * kBlock;
+  std::vector<at::Generator> generators;
+  at::mt19937 engine = own->engine();
+  for (std::int64_t part = 0; part < parts; ++part) {
+    generators.push_back(at::detail::createCPUGenerator());
+    at::check_generator<at::CPUGeneratorImpl>(generators.back())->set_engine(engine);
+    for (std::int64_t i = 0; part + 1 < parts && i < step; ++i) engine();
+  }
+  const at::Tensor flat = out.view(-1);
+  at::parallel_for(0, parts, 1, [&](std::int64_t begin, std::int64_t end) {
+    const c10::InferenceMode inference(true);
+    for (std::int64_t part = begin; part < end; ++part)
+      flat.slice(0, part * step, part + 1 < parts ? (part + 1) * step : n)
+          .normal_(0, 1, generators[static_cast<std::size_t>(part)]);
+  });
+  own->set_engine(at::check_generator<at::CPUGeneratorImpl>(generators.back())->engine());
+  return out;
+}
+
 // What `draw` below does to normal numbers of float32, in one pass and to the same bits.
 void finish_normals(at::Tensor& x, const TensorMeta& meta, double mean, double std, double factor) {
   float* to = x.data_ptr<float>();
@@ -99,7 +125,7 @@ void finish_normals(at::Tensor& x, const TensorMeta& meta, double mean, double s
 at::Tensor draw(const TensorMeta& meta, Normals normals, std::uint32_t& stream) {
   const at::ScalarType type = to_scalar_type(meta.dtype);
   if (meta.data) return literal_tensor(meta, type);
-  if (meta.dtype == Dtype::boolean) return at::randn(meta.shape).gt(0.5);
+  if (meta.dtype == Dtype::boolean) return normals_of(meta.shape).gt(0.5);
   if (!dtype_row(meta.dtype).floating) {
     const std::int64_t low = integer_bound(meta.min_val), high = integer_bound(meta.max_val);
     if (high == std::numeric_limits<std::int64_t>::max())
@@ -116,14 +142,14 @@ at::Tensor draw(const TensorMeta& meta, Normals normals, std::uint32_t& stream) 
   const auto usual_bound = [&](const std::optional<MetaNumber>& v) { return !v || usual(v->real); };
   if (type == at::kFloat && std != 0 && usual(std) && usual(mean) && usual_bound(meta.min_val) &&
       usual_bound(meta.max_val)) {
-    x = at::randn(meta.shape);
+    x = normals_of(meta.shape);
     finish_normals(x, meta, mean, std, kReplayFactor);
     return x;
   }
   if (std == 0)
     x = at::full(meta.shape, mean, at::TensorOptions().dtype(type));
   else  // mul_ of a number rounds that to the dtype first, unlike mul; of a tensor it does not
-    x = at::randn(meta.shape).to(type).mul_(wrapped_number(std)).mul_(wrapped_number(kReplayFactor)).add_(mean);
+    x = normals_of(meta.shape).to(type).mul_(wrapped_number(std)).mul_(wrapped_number(kReplayFactor)).add_(mean);
   if (meta.min_val) x.clamp_(meta.min_val->real, std::nullopt);
   if (meta.max_val) x.clamp_(std::nullopt, meta.max_val->real);
   return at::nan_to_num_(x, 0.0).clamp_(-kLargest, kLargest);
