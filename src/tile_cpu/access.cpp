@@ -63,17 +63,31 @@ std::int64_t Emitter::memory_bytes(ValueId pointer) const {
 }
 
 // The second nest of a program that loads the same elements has them in the cache, and time to fetch those of the next
-// program. No prefetcher does that: rows start on pages of their own.
+// program. No prefetcher does that: rows start on pages of their own. And none knows rows whose numbers are read from
+// memory: the first nest fetches the next program's.
 void Emitter::fetch_ahead(const Op& load, const std::string& pointer) {
   constexpr std::int64_t kCached = 1 << 20, kAhead = 64 << 10;
   Loaded& l = loaded_[&load];
   if (l.first == 0) l.first = nest_;
   if (l.again == 0 && l.first != nest_) l.again = nest_;
-  if (l.again != nest_ || memory_bytes(load.operands[0]) < kCached) return;
   const Type& t = type(load.result());
-  if (t.shape.elements() * tile::elem_bytes(t.elem) > kAhead) return;
-  if (const auto step = program_step(load.operands[0]); step && *step != 0)
-    code(fmt::format("__builtin_prefetch({} + {}L);", pointer, *step));
+  if (memory_bytes(load.operands[0]) < kCached || t.shape.elements() * tile::elem_bytes(t.elem) > kAhead) return;
+  const auto step = program_step(load.operands[0]);
+  if (!step) return;
+  const auto fetch = [&](const std::string& far) { code(fmt::format("__builtin_prefetch({} + {});", pointer, far)); };
+  if (step->load == nullptr) {
+    if (l.again == nest_ && step->fixed != 0) fetch(std::to_string(step->fixed) + "L");
+    return;
+  }
+  const ValueId row = step->load->result(), from = step->load->operands[0];
+  if (l.first != nest_ || home(row).kind != Home::Kind::name) return;
+  const std::string next =
+      fmt::format("ld1<{}>({} + {}L)", access_name(type(row).elem), home(from).text, program_step(from)->fixed);
+  const Ref move = put(row, Elem::i64,
+                       fmt::format("program + 1 < end ? (i64)(((u64){} - (u64){}) * (u64){}L + (u64){}L) : 0", next,
+                                   home(row).text, step->times, step->fixed),
+                       1, false);
+  fetch(move.text);
 }
 
 // Whether a store should go past the caches: to memory larger than them that the kernel does not read.

@@ -86,21 +86,34 @@ std::optional<std::int64_t> Emitter::compute_step(ValueId v, const Index& index)
   }
 }
 
+// Whether the next program reads the next element for sure, and finds what is there now.
+bool Emitter::read_by_all(const Op& load) const {
+  const auto& ops = f_.body.ops;
+  const bool always = std::any_of(ops.begin(), ops.end(), [&](const Op& op) { return &op == &load; });
+  const std::int32_t memory = memory_of(load.operands[0]);
+  return always && load.operands.size() == 1 && facts_.grid[1] == 1 && facts_.grid[2] == 1 &&
+         std::none_of(writes_.begin(), writes_.end(), [&](const Op* write) {
+           const std::int32_t other = memory_of(write->operands[0]);
+           return other < 0 || other == memory;
+         });
+}
+
 // How far an integer, or a pointer in elements, moves from one program to the next. For hints alone: wraps and the ends
 // of axis 0 are not looked at.
-std::optional<std::int64_t> Emitter::program_step(ValueId v) const {
+std::optional<Emitter::ProgramStep> Emitter::program_step(ValueId v) const {
   const auto k = static_cast<std::size_t>(v);
   if (initial_[k] != kNoValue) return program_step(initial_[k]);
   const Op* op = def(v);
-  if (op == nullptr) return 0;  // a parameter, a loop's counter
-  if (op->code == Code::program_id) return op->axis == 0 ? 1 : 0;
-  std::vector<std::int64_t> steps;
+  if (op == nullptr) return ProgramStep{};  // a parameter, a loop's counter
+  if (op->code == Code::program_id) return ProgramStep{op->axis == 0 ? 1 : 0, 0, nullptr};
+  std::vector<ProgramStep> steps;
   for (const ValueId o : op->operands) {
     const auto step = program_step(o);
     if (!step) return std::nullopt;
     steps.push_back(*step);
   }
-  if (std::all_of(steps.begin(), steps.end(), [](std::int64_t s) { return s == 0; })) return 0;
+  const auto still = [](const ProgramStep& s) { return s.fixed == 0 && s.load == nullptr; };
+  if (std::all_of(steps.begin(), steps.end(), still)) return ProgramStep{};
   switch (op->code) {
     case Code::splat:
     case Code::broadcast:
@@ -109,14 +122,25 @@ std::optional<std::int64_t> Emitter::program_step(ValueId v) const {
     case Code::reshape:
     case Code::cast: return steps[0];
     case Code::add:
-    case Code::addptr: return steps[0] + steps[1];
-    case Code::sub: return steps[0] - steps[1];
-    case Code::mul: {
-      const auto c = constant_of(op->operands[steps[0] == 0 ? 0 : 1]);
-      std::int64_t r = 0;
-      if (c && !__builtin_mul_overflow(*c, steps[steps[0] == 0 ? 1 : 0], &r)) return r;
-      return std::nullopt;
+    case Code::sub:
+    case Code::addptr: {
+      if (steps[0].load != nullptr && steps[1].load != nullptr) return std::nullopt;
+      const std::int64_t sign = op->code == Code::sub ? -1 : 1;
+      return ProgramStep{steps[0].fixed + sign * steps[1].fixed, steps[0].times + sign * steps[1].times,
+                         steps[0].load != nullptr ? steps[0].load : steps[1].load};
     }
+    case Code::mul: {
+      const std::size_t moving = still(steps[0]) ? 1 : 0;
+      const auto c = constant_of(op->operands[1 - moving]);
+      ProgramStep out = steps[moving];
+      const bool fits =
+          c && !__builtin_mul_overflow(*c, out.fixed, &out.fixed) && !__builtin_mul_overflow(*c, out.times, &out.times);
+      return fits ? std::optional(out) : std::nullopt;
+    }
+    case Code::load:
+      if (type(v).is_tile() || !is_integer(type(v)) || steps[0].load != nullptr || !read_by_all(*op))
+        return std::nullopt;
+      return ProgramStep{0, 1, op};
     default: return std::nullopt;
   }
 }

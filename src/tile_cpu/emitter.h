@@ -216,7 +216,13 @@ class Emitter {
     std::int64_t size = 0;
   };
   std::optional<Segment> find_segment(const Group& group, const Index& index, std::int64_t size) const;
-  std::optional<std::int64_t> program_step(ValueId v) const;
+  // From one program to the next: `fixed`, and `times` as far as the value that `load` gives.
+  struct ProgramStep {
+    std::int64_t fixed = 0, times = 0;
+    const Op* load = nullptr;
+  };
+  std::optional<ProgramStep> program_step(ValueId v) const;
+  bool read_by_all(const Op& load) const;
   void reindex(const Root& root, const Index& index, std::set<At>& out) const;
 
   // ---- access.cpp

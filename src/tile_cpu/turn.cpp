@@ -123,7 +123,8 @@ void Emitter::emit_turn(const Op& load) {
   const std::size_t column = turn.contiguous, row = 1 - turn.contiguous;
   code(fmt::format("turn<{}, {}, {}>({} + ({}), {}, {}, {}, {}, {}, {});", access_name(elem), shape[row], shape[column],
                    at.base, sum_terms(at, Mode::zero).text, turn.matrix.steps[row], count[row], count[column], other,
-                   arrays_[static_cast<std::size_t>(array)].name, program_step(load.operands[0]).value_or(0)));
+                   arrays_[static_cast<std::size_t>(array)].name,
+                   program_step(load.operands[0]).value_or(ProgramStep{}).fixed));
   close("{");
   home(v) = {Home::Kind::array, {}, 0, array};
   turns_ = true;
