@@ -63,8 +63,8 @@ std::int64_t Emitter::memory_bytes(ValueId pointer) const {
 }
 
 // The second nest of a program that loads the same elements has them in the cache, and time to fetch those of the next
-// program. No prefetcher does that: rows start on pages of their own. And none knows rows whose numbers are read from
-// memory: the first nest fetches the next program's.
+// program. No prefetcher does that: rows start on pages of their own. The first nest does so where a prefetcher is no
+// help there either: short rows beside a load that is turned, and rows whose numbers are read from memory.
 void Emitter::fetch_ahead(const Op& load, const std::string& pointer) {
   constexpr std::int64_t kCached = 1 << 20, kAhead = 64 << 10;
   Loaded& l = loaded_[&load];
@@ -76,7 +76,7 @@ void Emitter::fetch_ahead(const Op& load, const std::string& pointer) {
   if (!step) return;
   const auto fetch = [&](const std::string& far) { code(fmt::format("__builtin_prefetch({} + {});", pointer, far)); };
   if (step->load == nullptr) {
-    if (l.again == nest_ && step->fixed != 0) fetch(std::to_string(step->fixed) + "L");
+    if ((turns_ || l.again == nest_) && step->fixed != 0) fetch(std::to_string(step->fixed) + "L");
     return;
   }
   const ValueId row = step->load->result(), from = step->load->operands[0];
