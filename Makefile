@@ -48,7 +48,7 @@ check-peers: build ## the agent against LiteLLM, mcp, fastmcp, openenv-core and 
 	@test -e .venv-peers/.done || { python3 -m venv .venv-peers && .venv-peers/bin/pip install -q -r tests/agent/requirements-peers.txt && touch .venv-peers/.done; }
 	@$(PYTHON) tests/agent/peers_test.py build/passnet samples
 
-# Leaks are looked for in the unit tests (tests/CMakeLists.txt): that takes seconds a process, and the text cases are thousands of them.
+# Leaks are looked for in the unit tests (tests/unit/CMakeLists.txt): that takes seconds a process, and the text cases are thousands of them.
 sanitize: setup ## the suite under address and undefined-behaviour sanitizers
 	@cmake --preset sanitize $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON=$(PASSNET_PYTHON)) >/dev/null && cmake --build --preset sanitize -j $(JOBS) -- --quiet
 	@cd build-sanitize && ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0 ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml -LE differential

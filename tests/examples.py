@@ -64,13 +64,19 @@ def faults(name, want, docs, some_left_out):
     if name in ROUNDING:
         limit = ROUNDING[name][1]
         return [f"{d['graph']}: {told(d)}" for d in docs if d["tightest_t"] is None or d["tightest_t"] > limit]
+    wrong = "; ".join(sorted({told(d) for d in docs if verdict_of(d) == "wrong"}))[:600]
+    return [f"{line}; {wrong}" for line in other_verdicts(want, [(d["graph"], verdict_of(d)) for d in docs], some_left_out)]
+
+
+def other_verdicts(want, verdicts, some_left_out=False):
+    """Where the verdicts, (graph, verdict) each, are not those of a row of index.tsv."""
     out, got = [], collections.defaultdict(collections.Counter)
-    for doc in docs:
-        got[os.path.basename(doc["graph"].rstrip("/")).split("_")[0]][verdict_of(doc)] += 1
+    for graph, verdict in verdicts:
+        got[os.path.basename(graph.rstrip("/")).split("_")[0]][verdict] += 1
     for dtype, counts in want.items():
         # Some graphs were not measured on the GPU: those may have any verdict that the others of their dtype have.
         if not some_left_out and any(got[dtype][what] < n for what, n in counts.items()) or set(got[dtype]) - set(counts):
-            out.append(f"{dtype}: {dict(got[dtype])}, expected {counts}; " + "; ".join(sorted({told(d) for d in docs if verdict_of(d) == "wrong"}))[:600])
+            out.append(f"{dtype}: {dict(got[dtype])}, expected {counts}")
     return out
 
 

@@ -13,12 +13,15 @@ bool is_shape_op(const Op& op) { return op_row(op.code).kind == OpClass::shape; 
 
 class HalfFusion {
  public:
-  explicit HalfFusion(Function& f)
-      : f_(f), old_(f), defs_(f.types.size()), uses_(f.types.size()), block_(f.types.size()) {
+  explicit HalfFusion(const Function& old)
+      : old_(old), f_(old), defs_(old.types.size()), uses_(old.types.size()), block_(old.types.size()) {
     index(old_.body);
   }
 
-  void run() { rewrite(f_.body, old_.body); }
+  Function run() {
+    rewrite(f_.body, old_.body);
+    return std::move(f_);
+  }
 
  private:
   struct Product {
@@ -78,7 +81,7 @@ class HalfFusion {
 
   // Appends what takes the op's place.
   bool fuse(std::vector<Op>& out, const Op& op) {
-    const Op* sum = op.results.size() == 1 ? arithmetic(op) : nullptr;
+    const Op* sum = arithmetic(op);
     if (sum == nullptr || sum->code == Code::mul) return false;
     const Elem half = f_.type(op.result()).elem;
     const Block* block = block_[static_cast<std::size_t>(op.result())];
@@ -113,8 +116,8 @@ class HalfFusion {
     block.ops = std::move(out);
   }
 
-  Function& f_;
-  const Function old_;  // as it was; what is asked for below is of it
+  const Function& old_;  // what is asked for below is of it
+  Function f_;           // its values, and new ones
   Definitions defs_;
   std::vector<int> uses_;
   std::vector<const Block*> block_;
@@ -148,9 +151,10 @@ const Op* half_arithmetic(const Function& f, const Definitions& defs, const Op& 
   return halves ? exact : nullptr;
 }
 
-void fuse_halves(Function& f) {
-  HalfFusion(f).run();
-  remove_unused(f);
+Function fuse_halves(const Function& f) {
+  Function out = HalfFusion(f).run();
+  remove_unused(out);
+  return out;
 }
 
 }  // namespace passnet::tile

@@ -18,8 +18,8 @@ bool made_of(const Function& f, const Definitions& defs, ValueId v, Elem half);
 // is none.
 const Op* half_arithmetic(const Function& f, const Definitions& defs, const Op& op);
 
-// Sums and differences with a product become `fma`, in halves: what LLVM makes of them for Triton with
-// enable_fp_fusion. (Of f32 the compiler of the emitted text does the same.)
-void fuse_halves(Function& f);
+// The function in which sums and differences with a product are `fma`, in halves: what LLVM makes of them for Triton
+// with enable_fp_fusion. (Of f32 the compiler of the emitted text does the same.)
+Function fuse_halves(const Function& f);
 
 }  // namespace passnet::tile

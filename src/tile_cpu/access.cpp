@@ -97,10 +97,13 @@ bool Emitter::streams(const Op& store) const {
 }
 
 // Whether the kernel reads nothing of what this writes to.
-bool Emitter::never_read(const Op& store) const {
-  const std::int32_t memory = memory_of(store.operands[0]);
-  return std::none_of(reads_.begin(), reads_.end(), [&](const Op* read) {
-    const std::int32_t other = memory_of(read->operands[0]);
+bool Emitter::never_read(const Op& store) const { return !may_access(reads_, store.operands[0]); }
+
+// Whether one of them may be in the memory that the pointer points into.
+bool Emitter::may_access(const std::vector<const Op*>& accesses, ValueId pointer) const {
+  const std::int32_t memory = memory_of(pointer);
+  return std::any_of(accesses.begin(), accesses.end(), [&](const Op* access) {
+    const std::int32_t other = memory_of(access->operands[0]);
     return other < 0 || other == memory;
   });
 }

@@ -88,14 +88,8 @@ std::optional<std::int64_t> Emitter::compute_step(ValueId v, const Index& index)
 
 // Whether the next program reads the next element for sure, and finds what is there now.
 bool Emitter::read_by_all(const Op& load) const {
-  const auto& ops = f_.body.ops;
-  const bool always = std::any_of(ops.begin(), ops.end(), [&](const Op& op) { return &op == &load; });
-  const std::int32_t memory = memory_of(load.operands[0]);
-  return always && load.operands.size() == 1 && facts_.grid[1] == 1 && facts_.grid[2] == 1 &&
-         std::none_of(writes_.begin(), writes_.end(), [&](const Op* write) {
-           const std::int32_t other = memory_of(write->operands[0]);
-           return other < 0 || other == memory;
-         });
+  const bool always = block_of_.at(&load) == block_of_.at(f_.body.ops.data()) && load.operands.size() == 1;
+  return always && facts_.grid[1] == 1 && facts_.grid[2] == 1 && !may_access(writes_, load.operands[0]);
 }
 
 // How far an integer, or a pointer in elements, moves from one program to the next. For hints alone: wraps and the ends

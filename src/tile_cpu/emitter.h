@@ -246,6 +246,7 @@ class Emitter {
   void fetch_ahead(const Op& load, const std::string& pointer);
   bool streams(const Op& store) const;
   bool never_read(const Op& store) const;
+  bool may_access(const std::vector<const Op*>& accesses, ValueId pointer) const;
 
   // ---- turn.cpp
   struct Matrix {

@@ -568,8 +568,7 @@ Result<Emitted> emit(const tile::Function& function, const tile::LaunchFacts& fa
                      bool checked) {
   return guarded([&] {
     if (!target.fp_fusion) return Emitter(function, facts, target, checked).run();
-    tile::Function fused = function;
-    tile::fuse_halves(fused);
+    const tile::Function fused = tile::fuse_halves(function);
     return Emitter(fused, facts, target, checked).run();
   });
 }

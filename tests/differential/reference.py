@@ -74,10 +74,10 @@ def describe(value: Any) -> Any:
     return {"value": value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)}
 
 
-def run_graph(folder: Path, seed: int, device: str) -> list[Any]:
-    """The described outputs of one graph folder."""
-    source = DEVICE_LITERAL.sub(f"device(type='{device}')", (folder / "model.py").read_text())
-    scope: dict[str, Any] = {}
+def run_source(text: str, folder: Path, seed: int, device: str, known: dict[str, Any] | None = None) -> tuple[Any, ...]:
+    """The outputs of a graph's text on the folder's inputs; `known`: names that it may use."""
+    source = DEVICE_LITERAL.sub(f"device(type='{device}')", text)
+    scope: dict[str, Any] = dict(known or {})
     exec(compile(source, "model.py", "exec"), scope)
     model = scope["GraphModule"]()
     code = model.forward.__code__
@@ -88,7 +88,12 @@ def run_graph(folder: Path, seed: int, device: str) -> list[Any]:
     with torch.no_grad():
         torch.manual_seed(CALL_SEED)
         result = model(*inputs)
-    return [describe(value) for value in (result if isinstance(result, (tuple, list)) else (result,))]
+    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+
+
+def run_graph(folder: Path, seed: int, device: str) -> list[Any]:
+    """The described outputs of one graph folder."""
+    return [describe(value) for value in run_source((folder / "model.py").read_text(), folder, seed, device)]
 
 
 def run_line(name: str, seed: int, device: str) -> dict[str, Any]:
