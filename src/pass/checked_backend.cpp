@@ -183,6 +183,7 @@ class CheckedPlan final : public PreparedPlan {
     const Root root = root_of(plan_, output.buffer);
     const TensorDesc& d = plan_.buffers[static_cast<std::size_t>(output.buffer)].desc;
     const auto region = regions_[static_cast<std::size_t>(root.buffer)];
+    if (memory_->is_all_written(region)) return;
     const auto size = static_cast<std::int64_t>(dtype_row(d.dtype).size);
     std::int64_t count = 0, first = 0;
     const std::int64_t n = d.element_count();

@@ -48,6 +48,7 @@ class Shadow {
   // One allocation. `granule`: the size of its elements, a power of two. `written`: its bytes have values already.
   virtual RegionId add(void* address, std::int64_t bytes, std::int64_t granule, bool written) = 0;
   virtual bool is_written(RegionId region, std::int64_t byte) = 0;
+  virtual bool is_all_written(RegionId region) = 0;
   // Whether a kernel has stored into it.
   virtual bool is_stored(RegionId region) const = 0;
 

@@ -203,12 +203,16 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
   const std::optional<std::int64_t> step = step_of(a);
   std::string text, ahead;
   const bool lanes_mask = !mask.empty() && m.lanes;
-  if (step && !checked_ && *step != 0) {
+  const std::string lane_mask = mask.empty() ? "all(true)" : lanes_of(m, Elem::i1).text;
+  if (step && *step != 0) {
     const Ref at = sum_terms(a, Mode::first);
     level = std::max(level, at.level);
     const std::string pointer = fmt::format("{} + ({})", a.base, at.text);
-    if (*step == 1) ahead = pointer;
-    if (lanes_mask && *step == 1)
+    if (*step == 1 && !checked_) ahead = pointer;
+    if (checked_)
+      text = fmt::format("ck_ld_step<{}, Full>(hooks, {}, program, {}, {}L, {}, {}, n)", kind, site(op), pointer, *step,
+                         lane_mask, rest);
+    else if (lanes_mask && *step == 1)
       text = fmt::format("ld_mask<{}, Full>({}, {}, {}, n)", kind, pointer, m.text, rest);
     else if (lanes_mask)
       text = fmt::format("ld_step_mask<{}, Full>({}, {}L, {}, {}, n)", kind, pointer, *step, m.text, rest);
@@ -241,7 +245,7 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
     }
     if (checked_)
       text = fmt::format("ck_ld<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op), base, offsets,
-                         mask.empty() ? "all(true)" : lanes_of(m, Elem::i1).text, rest);
+                         lane_mask, rest);
     else if (lanes_mask)
       text = fmt::format("ld_at_mask<{}, Full>({}, {}, {}, {}, n)", kind, base, offsets, m.text, rest);
     else
@@ -284,9 +288,13 @@ void Emitter::store(const Op& op, const Index& index) {
   const std::optional<std::int64_t> step = step_of(a);
   std::string text;
   const bool lanes_mask = !left.empty() && m.lanes;
-  if (step && !checked_ && !atomic && (*step == 1 || (!lanes_mask && *step != 0))) {
+  const std::string mask = left.empty() ? "all(true)" : lanes_of(m, Elem::i1).text;
+  if (step && !atomic && (*step == 1 || (!lanes_mask && *step != 0 && !checked_))) {
     const std::string pointer = fmt::format("{} + ({})", a.base, sum_terms(a, Mode::first).text);
-    if (lanes_mask)
+    if (checked_)
+      text =
+          fmt::format("ck_st_row<{}, Full>(hooks, {}, program, {}, {}, {}, n)", kind, site(op), pointer, value, mask);
+    else if (lanes_mask)
       text = fmt::format("st_mask<{}, Full>({}, {}, {}, n)", kind, pointer, value, m.text);
     else if (*step == 1 && streams(op))
       text = fmt::format("st_far<{}, Full>({}, {}, n)", kind, pointer, value);
@@ -306,7 +314,6 @@ void Emitter::store(const Op& op, const Index& index) {
     }
     if (offsets.empty()) offsets = "vi64{}";
     if (a.base.empty()) offsets = fmt::format("({}) / {}L", offsets, tile::elem_bytes(elem));
-    const std::string mask = left.empty() ? "all(true)" : lanes_of(m, Elem::i1).text;
     if (atomic) {
       const std::string what = op.code == Code::atomic_cas ? "cas" : atomic_policy(op.atomic);
       const std::string desired =

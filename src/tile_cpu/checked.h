@@ -13,17 +13,19 @@ class CheckedMemory final : public tile::Shadow {
  public:
   RegionId add(void* address, std::int64_t bytes, std::int64_t granule, bool written) override;
   bool is_written(RegionId region, std::int64_t byte) override;
+  bool is_all_written(RegionId region) override;
   bool is_stored(RegionId region) const override { return regions_[static_cast<std::size_t>(region)].stored != 0; }
 
   // Runs all programs of the grid. Accesses that are wrong do not happen; what is wrong is kept.
   void run(CheckedKernel kernel, std::int64_t scratch_bytes, const Launch& launch, const Argument* arguments);
 
  private:
-  struct Free {
+  struct Unmap {
+    std::size_t bytes;
     void operator()(void* p) const;
   };
   template <class T>
-  using Zeroed = std::unique_ptr<T[], Free>;  // pages that nobody touches cost nothing
+  using Zeroed = std::unique_ptr<T[], Unmap>;  // pages that nobody touches cost nothing
 
   struct Region {
     char* begin = nullptr;
@@ -31,8 +33,9 @@ class CheckedMemory final : public tile::Shadow {
     int shift = 0;  // of an offset, to its granule
     bool all_written = false;
     std::uint8_t stored = 0;
-    Zeroed<std::uint8_t> written;          // by granule, unless all_written
-    Zeroed<std::uint32_t> writer, reader;  // by granule, in a launch that may write here
+    Zeroed<std::uint8_t> written;  // by granule, unless all_written
+    // by granule, in a launch that may write here; reader only if it may read here, too
+    Zeroed<std::uint32_t> writer, reader;
     std::uint64_t granules() const { return (bytes + (std::uint64_t{1} << shift) - 1) >> shift; }
   };
   struct SiteState {

@@ -84,12 +84,22 @@ CheckedMemory::RegionId CheckedMemory::add(void* address, std::int64_t bytes, st
 
 bool CheckedMemory::is_written(RegionId region, std::int64_t byte) {
   Region& r = regions_[static_cast<std::size_t>(region)];
+  return r.all_written || written_granules(r)[static_cast<std::uint64_t>(byte) >> r.shift] != 0;
+}
+
+bool CheckedMemory::is_all_written(RegionId region) {
+  Region& r = regions_[static_cast<std::size_t>(region)];
   if (r.all_written) return true;
+  const std::vector<std::uint8_t>& written = written_granules(r);
+  return std::find(written.begin(), written.end(), 0) == written.end();
+}
+
+const std::vector<std::uint8_t>& CheckedMemory::written_granules(Region& r) const {
   if (r.copy.empty()) {
     r.copy.resize(r.granules());
     download(r.copy, *r.written);
   }
-  return r.copy[static_cast<std::uint64_t>(byte) >> r.shift] != 0;
+  return r.copy;
 }
 
 void CheckedMemory::run(const LoadedKernel& kernel, const Launch& launch, std::vector<void*> arguments) {

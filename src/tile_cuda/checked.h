@@ -14,6 +14,7 @@ class CheckedMemory final : public tile::Shadow {
   explicit CheckedMemory(const cuda::Device& device) : device_(device) {}
   RegionId add(void* address, std::int64_t bytes, std::int64_t granule, bool written) override;
   bool is_written(RegionId region, std::int64_t byte) override;
+  bool is_all_written(RegionId region) override;
   bool is_stored(RegionId region) const override { return regions_[static_cast<std::size_t>(region)].stored; }
 
   // Runs all programs of the grid and waits for them. Accesses that are wrong do not happen; what is wrong is kept.
@@ -37,6 +38,7 @@ class CheckedMemory final : public tile::Shadow {
     const Region& r = regions_[static_cast<std::size_t>(region)];
     return {r.begin, r.bytes};
   }
+  const std::vector<std::uint8_t>& written_granules(Region& r) const;
   Memory zeroed(std::uint64_t bytes) const;
   template <class T>
   Memory uploaded(const std::vector<T>& items) const;

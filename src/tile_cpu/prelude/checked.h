@@ -23,7 +23,7 @@ INLINE bool ck_may_store(const Hooks* hooks, i64 site, i64 program, S* p, const 
   if ((const char*)p >= w.begin && (const char*)(p + 1) <= w.end) {
     const i64 offset = (const char*)p - w.begin, at = offset >> w.shift;
     const u32 me = (u32)program + 1;
-    if (at << w.shift == offset && (w.writer[at] == 0 || w.writer[at] == me) && (w.reader[at] == 0 || w.reader[at] == me)) {
+    if (at << w.shift == offset && (w.writer[at] == 0 || w.writer[at] == me) && (w.reader == nullptr || w.reader[at] == 0 || w.reader[at] == me)) {
       w.writer[at] = me;
       *w.stored = 1;
       if (w.written != nullptr) w.written[at] = 1;
@@ -59,6 +59,39 @@ INLINE void ck_st(const Hooks* hooks, i64 site, i64 program, void* p, O at, type
     const typename E::S s = r[l];
     if (m[l] && ck_may_store(hooks, site, program, q, &s)) *q = s;
   }
+}
+// Elements `step` apart from p on. Where all lie in the window, they are looked at together.
+template <class S>
+INLINE bool ck_inside(const Hooks::Window& w, const S* p, i64 step, i32 n) {
+  const S *last = p + step * (n - 1), *low = step < 0 ? last : p, *high = step < 0 ? p : last;
+  return (const char*)low >= w.begin && (const char*)(high + 1) <= w.end;
+}
+template <class E, bool Full>
+INLINE typename E::V ck_ld_step(const Hooks* hooks, i64 site, i64 program, const void* p, i64 step, vi32 m,
+                                typename E::V other, i32 n) {
+  if (!ck_inside(hooks->windows[site], (const typename E::S*)p, step, Full ? L : n))
+    return ck_ld<E, Full>(hooks, site, program, p, TO(vi64, iota()) * step, m, other, n);
+  return step == 1 ? ld_mask<E, Full>(p, m, other, n) : ld_step_mask<E, Full>(p, step, m, other, n);
+}
+INLINE bool ck_free(const u32* marks, vu32 me) {
+  vu32 v;
+  __builtin_memcpy(&v, marks, sizeof v);
+  return every((v == 0) | (v == me));
+}
+template <class E, bool Full>
+INLINE void ck_st_row(const Hooks* hooks, i64 site, i64 program, void* p, typename E::V x, vi32 m, i32 n) {
+  const Hooks::Window& w = hooks->windows[site];
+  if (Full && ck_inside(w, (const typename E::S*)p, 1, L) && every(m)) {
+    const i64 offset = (const char*)p - w.begin, at = offset >> w.shift;
+    const vu32 me = all((u32)program + 1);
+    if (at << w.shift == offset && ck_free(w.writer + at, me) && (w.reader == nullptr || ck_free(w.reader + at, me))) {
+      __builtin_memcpy(w.writer + at, &me, sizeof me);
+      *w.stored = 1;
+      if (w.written != nullptr) __builtin_memset(w.written + at, 1, L);
+      return st<E, true>(p, x, L);
+    }
+  }
+  ck_st<E, Full>(hooks, site, program, p, TO(vi64, iota()), x, m, n);
 }
 template <bool Full>
 INLINE void ck_assert(const Hooks* hooks, i64 site, i64 program, vi32 m, i32 n) {
