@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "bench/correctness.h"
 
@@ -30,7 +29,7 @@ Range memory_of(const TensorRef& t) {
   const std::int64_t elements = describe(t).hull();
   return {begin, begin + elements * static_cast<std::int64_t>(dtype_row(t.dtype).size)};
 }
-// The memory of a tensor's elements as runs without a gap, in any order.
+// The memory of a tensor's elements as runs without a gap, by where they begin.
 std::vector<Range> runs_of(const TensorRef& t) {
   struct Dim {
     std::int64_t step, size;  // in bytes
@@ -53,6 +52,8 @@ std::vector<Range> runs_of(const TensorRef& t) {
       for (std::size_t k = 0; k < before; ++k)
         out.push_back({out[k].begin + i * dims[d].step, out[k].end + i * dims[d].step});
   }
+  const auto earlier = [](const Range& x, const Range& y) { return x.begin < y.begin; };
+  if (!std::is_sorted(out.begin(), out.end(), earlier)) std::sort(out.begin(), out.end(), earlier);
   return out;
 }
 // Whether an element of one lies where an element of the other does. Two halves of every row do not. Only addresses are
@@ -61,18 +62,14 @@ bool overlap(const TensorRef& a, const TensorRef& b) {
   const Range x = memory_of(a), y = memory_of(b);
   if (a.device != b.device) return false;
   if (x.begin >= y.end || y.begin >= x.end) return false;
-  std::vector<Range> runs = runs_of(a);
-  const std::vector<Range> others = runs_of(b);
-  runs.insert(runs.end(), others.begin(), others.end());
-  const std::size_t own = runs.size() - others.size();
-  std::vector<std::size_t> order(runs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t k) { return runs[i].begin < runs[k].begin; });
-  const char *a_end = nullptr, *b_end = nullptr;  // of what begins before
-  for (const std::size_t i : order) {
-    if (runs[i].begin < (i < own ? b_end : a_end)) return true;
-    const char*& end = i < own ? a_end : b_end;
-    end = std::max(end, runs[i].end);
+  const std::vector<Range> own = runs_of(a), others = runs_of(b);
+  for (std::size_t i = 0, k = 0; i < own.size() && k < others.size();) {
+    if (own[i].end <= others[k].begin)
+      ++i;
+    else if (others[k].end <= own[i].begin)
+      ++k;
+    else
+      return true;
   }
   return false;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -22,7 +23,8 @@ struct Law {
 };
 constexpr Law kLawRows[kLaws] = {{3.0 / 5, 1}, {1.796 / 5, 1}, {5.886 / 5, 1}, {7.0 / 5, 7.0 / 5}};
 constexpr int kReportedAt = -5;
-constexpr std::int64_t kChunk = 1024;  // elements looked at together
+constexpr std::int64_t kChunk = 1024;         // elements looked at together
+constexpr std::int64_t kBlock = 64 * kChunk;  // elements that one thread looks at
 
 double three_digits(double value) {
   char text[32];
@@ -72,6 +74,27 @@ struct Plain {
   static T round(T v) { return v; }
 };
 
+// What `find` says of each block of elements, looked at by the engine's threads if there is an engine. Put together in
+// this order it does not depend on their number.
+template <class T, class F>
+std::vector<T> by_blocks(std::int64_t n, Engine* engine, F find) {
+  std::vector<T> out(static_cast<std::size_t>((n + kBlock - 1) / kBlock));
+  auto look = [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t block = first; block < last; ++block)
+      find(out[static_cast<std::size_t>(block)], block * kBlock, std::min(n, (block + 1) * kBlock));
+  };
+  const auto count = static_cast<std::int64_t>(out.size());
+  if (engine == nullptr || count < 2) {
+    look(0, count);
+  } else {
+    const Engine::Range range = [](void* context, std::int64_t first, std::int64_t last) {
+      (*static_cast<decltype(look)*>(context))(first, last);
+    };
+    engine->parallel(count, 1, range, &look);
+  }
+  return out;
+}
+
 // Elements of both sides, next to each other in memory and as they are computed with.
 template <class E>
 struct Chunk {
@@ -118,93 +141,136 @@ struct Near {
   }
 };
 
-// By law, the tightest t that no element so far breaks. Tolerances grow with t, so it only ever rises.
+// By law, the tightest t that no element so far breaks. Tolerances grow with t, so it only ever rises, and threads may
+// share it.
 template <class E>
 class Sweep {
  public:
-  explicit Sweep(double atol_scale) : scale_(atol_scale) {
-    for (std::size_t law = 0; law < kLaws; ++law) near_.push_back(at(law, kTightest));
-  }
-  Near<E> at(std::size_t law, int t) const {
-    Tolerance tolerance = passnet::tolerance(law, t);
-    tolerance.atol *= scale_;
-    return Near<E>(tolerance);
-  }
-  void add(const Chunk<E>& chunk) {
+  explicit Sweep(double atol_scale) {
     for (std::size_t law = 0; law < kLaws; ++law)
-      while (tightest[law] < kNever && near_[law].far(chunk) > 0)
-        if (++tightest[law] < kNever) near_[law] = at(law, tightest[law]);
+      for (int t = kTightest; t <= kLoosest; ++t) {
+        Tolerance tolerance = passnet::tolerance(law, t);
+        tolerance.atol *= atol_scale;
+        near_[law].emplace_back(tolerance);
+      }
+    for (auto& t : tightest_) t = kTightest;
   }
-  std::array<int, kLaws> tightest = {kTightest, kTightest, kTightest, kTightest};
+  const Near<E>& at(std::size_t law, int t) const { return near_[law][static_cast<std::size_t>(t - kTightest)]; }
+  void add(const Chunk<E>& chunk) {
+    for (std::size_t law = 0; law < kLaws; ++law) {
+      const int before = tightest(law);
+      int t = before;
+      while (t < kNever && at(law, t).far(chunk) > 0) ++t;
+      if (t > before) raise(law, t);
+    }
+  }
+  int tightest(std::size_t law) const { return tightest_[law].load(std::memory_order_relaxed); }
 
  private:
-  double scale_;
-  std::vector<Near<E>> near_;
+  void raise(std::size_t law, int t) {
+    int now = tightest(law);
+    while (now < t && !tightest_[law].compare_exchange_weak(now, t)) {
+    }
+  }
+  std::array<std::vector<Near<E>>, kLaws> near_;  // by t
+  std::array<std::atomic<int>, kLaws> tightest_;
 };
 
-// All of them combined, as a tree: each level is a loop without a dependence.
-template <class F>
-double combine(std::array<double, kChunk> values, F both) {
-  for (std::size_t half = kChunk / 2; half > 0; half /= 2)
-    for (std::size_t i = 0; i < half; ++i) values[i] = both(values[i], values[half + i]);
-  return values[0];
-}
+struct Differences {
+  bool equal = true;
+  double sum = 0, largest = 0;
+  std::int64_t at = 0;  // the first of the largest
+  double expected = 0, got = 0;
+  std::int64_t wrong = 0;
+};
 
-// The differences' sum, and the first of the largest.
 template <class E>
-void add_differences(Chunk<E>& chunk, OutputComparison& out) {
+void add_differences(Chunk<E>& chunk, Differences& out) {
   std::array<double, kChunk> each{};
   for (std::int64_t i = 0; i < chunk.count; ++i) {
     const auto a = static_cast<double>(chunk.got[i]), b = static_cast<double>(chunk.expected[i]);
     const double d = a == b ? 0 : std::fabs(a - b);
     each[i] = d == d ? d : std::numeric_limits<double>::infinity();  // a NaN is the worst there is
   }
-  chunk.largest = combine(each, [](double a, double b) { return a < b ? b : a; });
-  out.mean_diff += combine(each, [](double a, double b) { return a + b; });
-  if (chunk.largest <= out.max_diff) return;
+  // Put together as a tree: each level is a loop without a dependence.
+  std::array<double, kChunk / 2> sum, most;
+  const double *sums = each.data(), *mosts = each.data();
+  for (std::int64_t half = kChunk / 2; half > 0; half /= 2, sums = sum.data(), mosts = most.data())
+    for (std::int64_t i = 0; i < half; ++i) {
+      sum[i] = sums[i] + sums[half + i];
+      most[i] = mosts[i] < mosts[half + i] ? mosts[half + i] : mosts[i];
+    }
+  out.equal = false;
+  out.sum += sum[0];
+  chunk.largest = most[0];
+  if (chunk.largest <= out.largest) return;
   const auto at = std::find(each.begin(), each.end(), chunk.largest) - each.begin();
-  out.max_diff = chunk.largest;
-  out.worst = chunk.begin + at;
-  out.worst_expected = static_cast<double>(chunk.expected[at]);
-  out.worst_got = static_cast<double>(chunk.got[at]);
+  out.largest = chunk.largest;
+  out.at = chunk.begin + at;
+  out.expected = static_cast<double>(chunk.expected[at]);
+  out.got = static_cast<double>(chunk.got[at]);
 }
 
-// `some` is given the chunks in which an element differs.
-template <class E, class F>
-void differences(const E* got, const E* expected, std::int64_t n, OutputComparison& out, F some) {
-  Chunk<E> chunk;
-  for (std::int64_t i = 0; i < n; i += kChunk) {
-    if (!chunk.read(got, expected, i, std::min(n - i, kChunk))) continue;
-    out.equal = false;
-    add_differences(chunk, out);
-    some(chunk);
+// Two tensors' elements as they lie in memory, and who helps to look at them.
+template <class E>
+struct Elements {
+  const E *got, *expected;
+  std::int64_t count;
+  Engine* engine;
+
+  // `some` is given the chunks in which an element differs, with the block's `T`; the blocks are given back.
+  template <class T, class F>
+  std::vector<T> different(F some) const {
+    return by_blocks<T>(count, engine, [&](T& of_block, std::int64_t begin, std::int64_t end) {
+      Chunk<E> chunk;
+      for (std::int64_t i = begin; i < end; i += kChunk)
+        if (chunk.read(got, expected, i, std::min(end - i, kChunk))) some(chunk, of_block);
+    });
   }
-  if (n > 0) out.mean_diff /= static_cast<double>(n);
+  std::int64_t wrong(const Near<E>& near) const {
+    const auto blocks =
+        different<std::int64_t>([&](const Chunk<E>& chunk, std::int64_t& of_block) { of_block += near.far(chunk); });
+    return std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0});
+  }
+};
+
+void put_together(const std::vector<Differences>& blocks, OutputComparison& out) {
+  for (const Differences& d : blocks) {
+    out.equal = out.equal && d.equal;
+    out.wrong += d.wrong;
+    out.mean_diff += d.sum;
+    if (d.largest <= out.max_diff) continue;
+    out.max_diff = d.largest;
+    out.worst = d.at;
+    out.worst_expected = d.expected;
+    out.worst_got = d.got;
+  }
+  if (out.elements > 0) out.mean_diff /= static_cast<double>(out.elements);
 }
 
 template <class E>
-void compare_floats(const void* got_, const void* expected_, std::int64_t n, double atol_scale, OutputComparison& out) {
-  const auto *got = static_cast<const E*>(got_), *expected = static_cast<const E*>(expected_);
+void compare_floats(const Elements<E>& elements, double atol_scale, OutputComparison& out) {
   Sweep<E> sweep(atol_scale);
-  differences(got, expected, n, out, [&](const Chunk<E>& chunk) { sweep.add(chunk); });
-  out.by_law = sweep.tightest;
+  put_together(elements.template different<Differences>([&](Chunk<E>& chunk, Differences& of_block) {
+    add_differences(chunk, of_block);
+    sweep.add(chunk);
+  }),
+               out);
+  for (std::size_t law = 0; law < kLaws; ++law) out.by_law[law] = sweep.tightest(law);
   const std::size_t own = *law_of(out.dtype);
   out.tightest_t = out.by_law[own];
-  if (out.tightest_t <= kReportedAt) return;
-  const Near<E> usual = sweep.at(own, kReportedAt);
-  Chunk<E> chunk;
-  for (std::int64_t i = 0; i < n; i += kChunk)
-    if (chunk.read(got, expected, i, std::min(n - i, kChunk))) out.wrong += usual.far(chunk);
+  if (out.tightest_t > kReportedAt) out.wrong = elements.wrong(sweep.at(own, kReportedAt));
 }
 
-template <class T>
-void compare_integers(const void* got, const void* expected, std::int64_t n, OutputComparison& out) {
-  const auto *a = static_cast<const T*>(got), *b = static_cast<const T*>(expected);
-  for (std::int64_t i = 0; i < n; ++i) out.wrong += a[i] != b[i] ? 1 : 0;
-  out.tightest_t = out.wrong == 0 ? kTightest : kNever;
+template <class E>
+void compare_integers(const Elements<E>& elements, OutputComparison& out) {
+  put_together(elements.template different<Differences>([&](Chunk<E>& chunk, Differences& of_block) {
+    add_differences(chunk, of_block);
+    for (std::int64_t i = 0; i < chunk.count; ++i) of_block.wrong += chunk.got[i] != chunk.expected[i] ? 1 : 0;
+  }),
+               out);
+  out.tightest_t = out.equal ? kTightest : kNever;
   out.by_law.fill(out.tightest_t);
-  differences(reinterpret_cast<const Plain<T>*>(a), reinterpret_cast<const Plain<T>*>(b), n, out,
-              [](const Chunk<Plain<T>>&) {});
 }
 
 void flatten(const RunValue& v, std::vector<const RunValue*>& out) {
@@ -268,11 +334,12 @@ double Comparison::max_diff() const {
 
 namespace {
 template <class E>
-bool finite(const void* data, std::int64_t n) {
+bool finite(const void* data, std::int64_t n, Engine& engine) {
   const auto* x = static_cast<const E*>(data);
-  bool all = true;
-  for (std::int64_t i = 0; i < n; ++i) all &= std::isfinite(x[i].value());
-  return all;
+  const auto blocks = by_blocks<char>(n, &engine, [&](char& broken, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) broken |= std::isfinite(x[i].value()) ? 0 : 1;
+  });
+  return std::find(blocks.begin(), blocks.end(), 1) == blocks.end();
 }
 
 // A tensor's dimensions in the order in which `like`, of the same shape, has them in memory: dense but permuted tensors
@@ -313,32 +380,41 @@ Result<bool> all_finite(const RunValue& value, Engine& engine) {
   if (!flat) return std::move(flat.error());
   const std::int64_t n = describe(*flat).element_count();
   switch (flat->dtype) {
-    case Dtype::float32: return finite<Plain<float>>(flat->data, n);
-    case Dtype::float64: return finite<Plain<double>>(flat->data, n);
-    case Dtype::float16: return finite<Half>(flat->data, n);
-    case Dtype::bfloat16: return finite<Brain>(flat->data, n);
+    case Dtype::float32: return finite<Plain<float>>(flat->data, n, engine);
+    case Dtype::float64: return finite<Plain<double>>(flat->data, n, engine);
+    case Dtype::float16: return finite<Half>(flat->data, n, engine);
+    case Dtype::bfloat16: return finite<Brain>(flat->data, n, engine);
     default: return true;
   }
 }
 
-OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t n, double atol_scale) {
+OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t n, double atol_scale,
+                         Engine* engine) {
   OutputComparison out;
   out.dtype = dtype;
   out.elements = n;
+  const auto floats = [&]<class E>(E) {
+    compare_floats(Elements<E>{static_cast<const E*>(got), static_cast<const E*>(expected), n, engine}, atol_scale,
+                   out);
+  };
+  const auto integers = [&]<class T>(T) {
+    using E = Plain<T>;
+    compare_integers(Elements<E>{static_cast<const E*>(got), static_cast<const E*>(expected), n, engine}, out);
+  };
   switch (dtype) {
-    case Dtype::float32: compare_floats<Plain<float>>(got, expected, n, atol_scale, out); break;
-    case Dtype::float64: compare_floats<Plain<double>>(got, expected, n, atol_scale, out); break;
-    case Dtype::float16: compare_floats<Half>(got, expected, n, atol_scale, out); break;
-    case Dtype::bfloat16: compare_floats<Brain>(got, expected, n, atol_scale, out); break;
-    case Dtype::int64: compare_integers<std::int64_t>(got, expected, n, out); break;
-    case Dtype::int32: compare_integers<std::int32_t>(got, expected, n, out); break;
-    case Dtype::int16: compare_integers<std::int16_t>(got, expected, n, out); break;
-    case Dtype::int8: compare_integers<std::int8_t>(got, expected, n, out); break;
+    case Dtype::float32: floats(Plain<float>{}); break;
+    case Dtype::float64: floats(Plain<double>{}); break;
+    case Dtype::float16: floats(Half{}); break;
+    case Dtype::bfloat16: floats(Brain{}); break;
+    case Dtype::int64: integers(std::int64_t{}); break;
+    case Dtype::int32: integers(std::int32_t{}); break;
+    case Dtype::int16: integers(std::int16_t{}); break;
+    case Dtype::int8: integers(std::int8_t{}); break;
     case Dtype::uint8:
-    case Dtype::boolean: compare_integers<std::uint8_t>(got, expected, n, out); break;
-    case Dtype::uint16: compare_integers<std::uint16_t>(got, expected, n, out); break;
-    case Dtype::uint32: compare_integers<std::uint32_t>(got, expected, n, out); break;
-    case Dtype::uint64: compare_integers<std::uint64_t>(got, expected, n, out); break;
+    case Dtype::boolean: integers(std::uint8_t{}); break;
+    case Dtype::uint16: integers(std::uint16_t{}); break;
+    case Dtype::uint32: integers(std::uint32_t{}); break;
+    case Dtype::uint64: integers(std::uint64_t{}); break;
     default: {  // complex, float8: by their bytes
       const std::size_t bytes = static_cast<std::size_t>(n) * dtype_row(dtype).size;
       out.tightest_t = n == 0 || std::memcmp(got, expected, bytes) == 0 ? kTightest : kNever;
@@ -356,7 +432,7 @@ Result<OutputComparison> compare(const TensorRef& expected, const TensorRef& got
   if (!a) return std::move(a.error());
   if (!b) return std::move(b.error());
   const std::int64_t n = describe(expected).element_count();
-  OutputComparison out = compare(expected.dtype, b->data, a->data, n, atol_scale);
+  OutputComparison out = compare(expected.dtype, b->data, a->data, n, atol_scale, &engine);
   if (n > 0) out.worst = order.own_number(out.worst, expected);
   return out;
 }

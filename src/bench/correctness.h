@@ -65,8 +65,9 @@ std::vector<const RunValue*> leaves(const RunValue& value);
 // Whether no number in it is a NaN or infinite.
 Result<bool> all_finite(const RunValue& value, Engine& engine);
 
-// `count` elements of one dtype, side by side.
-OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t count, double atol_scale = 1);
+// `count` elements of one dtype, side by side; by the engine's threads, if one is given.
+OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t count, double atol_scale = 1,
+                         Engine* engine = nullptr);
 // Two tensors of one shape and dtype.
 Result<OutputComparison> compare(const TensorRef& expected, const TensorRef& got, Engine& engine,
                                  double atol_scale = 1);
