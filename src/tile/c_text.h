@@ -23,6 +23,7 @@ struct OperandText {
   Elem elem;
   bool non_negative = false;  // known from ranges
   bool safe_divisor = false;  // neither 0 nor -1
+  bool quiet = false;         // a float that is no signalling NaN
   std::int64_t constant = 0;  // of a divisor, where > 0
 };
 

@@ -64,9 +64,11 @@ std::int64_t Emitter::memory_bytes(ValueId pointer) const {
 
 // The second nest of a program that loads the same elements has them in the cache, and time to fetch those of the next
 // program. No prefetcher does that: rows start on pages of their own. The first nest does so where a prefetcher is no
-// help there either: short rows beside a load that is turned, and rows whose numbers are read from memory.
-void Emitter::fetch_ahead(const Op& load, const std::string& pointer) {
+// help there either: short rows beside a load that is turned, and rows whose numbers are read from memory. Of
+// these a part is fetched some programs earlier: finding a row's page takes longest.
+void Emitter::fetch_ahead(const Op& load, const Address& a, const std::string& pointer) {
   constexpr std::int64_t kCached = 1 << 20, kAhead = 64 << 10;
+  constexpr int kRows = 3;  // so many
   Loaded& l = loaded_[&load];
   if (l.first == 0) l.first = nest_;
   if (l.again == 0 && l.first != nest_) l.again = nest_;
@@ -81,13 +83,19 @@ void Emitter::fetch_ahead(const Op& load, const std::string& pointer) {
   }
   const ValueId row = step->load->result(), from = step->load->operands[0];
   if (l.first != nest_ || home(row).kind != Home::Kind::name) return;
-  const std::string next =
-      fmt::format("ld1<{}>({} + {}L)", access_name(type(row).elem), home(from).text, program_step(from)->fixed);
-  const Ref move = put(row, Elem::i64,
-                       fmt::format("program + 1 < end ? (i64)(((u64){} - (u64){}) * (u64){}L + (u64){}L) : 0", next,
-                                   home(row).text, step->times, step->fixed),
-                       1, false);
-  fetch(move.text);
+  const auto move = [&](int programs) {  // to the row that is read so many programs on
+    return put(row, Elem::i64,
+               fmt::format("program + {} < end ? (i64)(((u64)ld1<{}>({} + {}L) - (u64){}) * (u64){}L + (u64){}L) : 0",
+                           programs, access_name(type(row).elem), home(from).text, programs * program_step(from)->fixed,
+                           home(row).text, step->times, programs * step->fixed),
+               1, false)
+        .text;
+  };
+  const Ref first = sum_terms(a, Mode::zero);
+  if (first.level <= 1)
+    levels_[1].code += fmt::format("    fetch_row({} + ({}) + {}, {});\n", a.base, first.text, move(kRows),
+                                   t.shape.elements() * tile::elem_bytes(t.elem));
+  fetch(move(1));
 }
 
 // Whether a store should go past the caches: to memory larger than them that the kernel does not read.
@@ -252,7 +260,7 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
       text = fmt::format("ld_at<{}, Full>({}, {}, n)", kind, base, offsets);
   }
   if (!mask.empty() && !m.lanes && !checked_) text = fmt::format("({} ? {} : {})", m.text, text, rest);
-  if (!ahead.empty() && level == static_cast<int>(levels_.size()) - 1) fetch_ahead(op, ahead);
+  if (!ahead.empty() && level == static_cast<int>(levels_.size()) - 1) fetch_ahead(op, a, ahead);
   return put(op.result(), elem, text, level, true);
 }
 

@@ -236,6 +236,7 @@ Ref Emitter::eval_op(const Op& op, ValueId v, const Index& index, Mode mode) {
     const ValueId o = op.operands[i];
     const Elem e = value_elem(type(o));
     OperandText text{(lanes ? lanes_of(refs[i], e) : refs[i]).text, e};
+    text.quiet = quiet_[static_cast<std::size_t>(o)];
     if (!tile::is_float(e)) {
       const tile::Range& r = ranges_[static_cast<std::size_t>(o)];
       text.non_negative = r.lo >= 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tile/effects.h"
 #include "tile_cpu/ctypes.h"
@@ -46,7 +47,30 @@ Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts,
   uses_.resize(n);
   home_.resize(n);
   users_.resize(n);
+  quiet_.resize(n);
   index_ops(f_.body, 0);
+}
+
+// Whether the result, a float, is no signalling NaN: arithmetic gives none, memory may.
+bool Emitter::gives_quiet(const Op& op) const {
+  switch (op.code) {
+    case Code::add:
+    case Code::sub:
+    case Code::mul:
+    case Code::div:
+    case Code::fma: return true;
+    case Code::constant: return !std::isnan(op.real);
+    case Code::splat:
+    case Code::broadcast:
+    case Code::expand_dims:
+    case Code::reshape:
+    case Code::trans:
+    case Code::min:
+    case Code::max:
+      return std::all_of(op.operands.begin(), op.operands.end(),
+                         [&](ValueId o) { return quiet_[static_cast<std::size_t>(o)]; });
+    default: return false;
+  }
 }
 
 void Emitter::index_ops(const Block& block, int) {
@@ -55,7 +79,10 @@ void Emitter::index_ops(const Block& block, int) {
   for (const Op& op : block.ops) {
     order_.emplace(&op, static_cast<int>(order_.size()));
     block_of_.emplace(&op, id);
-    for (const ValueId r : op.results) def_[static_cast<std::size_t>(r)] = &op;
+    for (const ValueId r : op.results) {
+      def_[static_cast<std::size_t>(r)] = &op;
+      quiet_[static_cast<std::size_t>(r)] = gives_quiet(op);
+    }
     for (const ValueId o : op.operands) {
       ++uses_[static_cast<std::size_t>(o)];
       users_[static_cast<std::size_t>(o)].push_back(&op);

@@ -113,6 +113,7 @@ class Emitter {
  private:
   // ---- emit.cpp
   void index_ops(const Block& block, int depth);
+  bool gives_quiet(const Op& op) const;
   void emit_block(const Block& block, const Op* owner = nullptr, std::span<const ValueId> targets = {});
   void emit_control(const Op& op);
   void emit_for(const Op& op);
@@ -243,7 +244,7 @@ class Emitter {
   void store(const Op& op, const Index& index);
   std::string site(const Op& op);
   std::int64_t memory_bytes(ValueId pointer) const;
-  void fetch_ahead(const Op& load, const std::string& pointer);
+  void fetch_ahead(const Op& load, const Address& a, const std::string& pointer);
   bool streams(const Op& store) const;
   bool never_read(const Op& store) const;
   bool may_access(const std::vector<const Op*>& accesses, ValueId pointer) const;
@@ -268,6 +269,7 @@ class Emitter {
   const tile::LaunchFacts& facts_;
   const bool checked_;
   std::vector<tile::Range> ranges_;
+  std::vector<bool> quiet_;  // by value: a float that is no signalling NaN
   std::vector<std::int32_t> origin_;
   std::vector<const Op*> def_;
   std::vector<const Op*> param_owner_;  // of a block's parameter: the control op

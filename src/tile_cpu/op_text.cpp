@@ -65,6 +65,11 @@ std::string lanes_text(const tile::Op& op, std::span<const OperandText> x, Elem 
       if (one_bit) return "all(false)";
       if (!tile::is_float(result)) return division(code, x, result);
       break;
+    case Code::min:
+    case Code::max:
+      if (result == Elem::f32 && x[0].quiet && x[1].quiet)
+        return fmt::format("{}_quiet({}, {})", tile::op_row(code).name, x[0].text, x[1].text);
+      break;
     case Code::shl:
     case Code::shr:
       if (one_bit) return fmt::format("({} & ~{})", x[0].text, x[1].text);

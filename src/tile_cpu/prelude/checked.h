@@ -23,7 +23,8 @@ INLINE bool ck_may_store(const Hooks* hooks, i64 site, i64 program, S* p, const 
   if ((const char*)p >= w.begin && (const char*)(p + 1) <= w.end) {
     const i64 offset = (const char*)p - w.begin, at = offset >> w.shift;
     const u32 me = (u32)program + 1;
-    if (at << w.shift == offset && (w.writer[at] == 0 || w.writer[at] == me) && (w.reader == nullptr || w.reader[at] == 0 || w.reader[at] == me)) {
+    if (at << w.shift == offset && (w.writer[at] == 0 || w.writer[at] == me) &&
+        (w.reader == nullptr || w.reader[at] == 0 || w.reader[at] == me)) {
       w.writer[at] = me;
       *w.stored = 1;
       if (w.written != nullptr) w.written[at] = 1;

@@ -119,6 +119,14 @@ INLINE f32 min_(f32 a, f32 b) { return a < b ? a : b != b ? a : b; }
 INLINE f32 max_(f32 a, f32 b) { return a > b ? a : b != b ? a : b; }
 INLINE f64 min_(f64 a, f64 b) { return a < b ? a : b != b ? a : b; }
 INLINE f64 max_(f64 a, f64 b) { return a > b ? a : b != b ? a : b; }
+// Of operands that are no signalling NaN, which the machine's own instruction would not ignore.
+#ifdef NEON
+INLINE vf32 min_quiet(vf32 a, vf32 b) { return __builtin_aarch64_fminv4sf(a, b); }
+INLINE vf32 max_quiet(vf32 a, vf32 b) { return __builtin_aarch64_fmaxv4sf(a, b); }
+#else
+INLINE vf32 min_quiet(vf32 a, vf32 b) { return min_(a, b); }
+INLINE vf32 max_quiet(vf32 a, vf32 b) { return max_(a, b); }
+#endif
 // The larger, the smaller one of acc, which is no NaN, and x; a NaN in x is left out.
 #if L == 16 && !defined(__clang__)
 INLINE vf32 most(vf32 acc, vf32 x) { return __builtin_ia32_maxps512_mask(x, acc, vf32{}, (u16)-1, 4); }
