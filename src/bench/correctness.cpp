@@ -388,6 +388,19 @@ Result<bool> all_finite(const RunValue& value, Engine& engine) {
   }
 }
 
+Result<bool> equal_bytes(const TensorRef& a, const TensorRef& b, Engine& engine) {
+  if (a.dtype != b.dtype || !(a.sizes == b.sizes)) return false;
+  const auto x = engine.contiguous_on_cpu(a), y = engine.contiguous_on_cpu(b);
+  if (!x) return x.error();
+  if (!y) return y.error();
+  const auto *left = static_cast<const char*>(x->data), *right = static_cast<const char*>(y->data);
+  const std::int64_t bytes = describe(a).element_count() * static_cast<std::int64_t>(dtype_row(a.dtype).size);
+  const auto blocks = by_blocks<char>(bytes, &engine, [&](char& differs, std::int64_t begin, std::int64_t end) {
+    differs = std::memcmp(left + begin, right + begin, static_cast<std::size_t>(end - begin)) != 0 ? 1 : 0;
+  });
+  return std::find(blocks.begin(), blocks.end(), 1) == blocks.end();
+}
+
 OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t n, double atol_scale,
                          Engine* engine) {
   OutputComparison out;

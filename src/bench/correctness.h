@@ -65,6 +65,9 @@ std::vector<const RunValue*> leaves(const RunValue& value);
 // Whether no number in it is a NaN or infinite.
 Result<bool> all_finite(const RunValue& value, Engine& engine);
 
+// Whether two tensors have one shape and the same bits.
+Result<bool> equal_bytes(const TensorRef& a, const TensorRef& b, Engine& engine);
+
 // `count` elements of one dtype, side by side; by the engine's threads, if one is given.
 OutputComparison compare(Dtype dtype, const void* expected, const void* got, std::int64_t count, double atol_scale = 1,
                          Engine* engine = nullptr);

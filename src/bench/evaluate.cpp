@@ -4,7 +4,6 @@
 
 #include <chrono>
 
-#include "base/hash.h"
 #include "bench/audit.h"
 #include "bench/draws.h"
 #include "bench/dry_backend.h"
@@ -206,15 +205,15 @@ class Evaluator::Impl {
     const bool changes = writes_ || (!cases_.empty() && cases_[0].changes());
     const bool watched = changes || cases_.empty();  // some write and do not say so: batch_norm in training
     c.inputs = replay(draw);
-    c.eager_inputs = changes ? copies(c.inputs, engine_) : c.inputs;
-    std::vector<std::uint64_t> before;
-    if (watched)
-      for (const TensorRef& t : c.inputs) before.push_back(content_hash(t));
+    c.eager_inputs = c.inputs;
+    if (changes) c.eager_inputs = copies(c.inputs, engine_);
+    if (watched && !changes) given_ = copies(c.inputs, engine_);
+    const std::vector<TensorRef>& before = changes ? c.inputs : given_;
     c.expected = need(called(*reference_, c.eager_inputs, eager_calls_), Status::eager_fail);
     c.expected_on_cpu = on_cpu(c.expected, engine_);
     for (std::size_t i = 0; i < c.inputs.size(); ++i)
-      c.changed.push_back(watched && content_hash(c.eager_inputs[i]) != before[i]);
-    if (c.changes() && !changes) c.inputs = replay(draw);
+      c.changed.push_back(watched && !equal_bytes(c.eager_inputs[i], before[i], engine_).take());
+    if (c.changes() && !changes) c.inputs = copies(given_, engine_);
     return c;
   }
 
@@ -407,26 +406,11 @@ class Evaluator::Impl {
     return comparison;
   }
 
-  static std::string_view bytes(const TensorRef& flat) {
-    return {static_cast<const char*>(flat.data),
-            static_cast<std::size_t>(describe(flat).element_count()) * dtype_row(flat.dtype).size};
-  }
-  std::uint64_t content_hash(const TensorRef& t) {
-    const TensorRef flat = engine_.contiguous_on_cpu(t).take();
-    const std::string_view sizes(reinterpret_cast<const char*>(flat.sizes.data()),
-                                 flat.sizes.size() * sizeof(std::int64_t));
-    return hash64(bytes(flat), hash64(sizes));
-  }
-  bool equal_bytes(const TensorRef& a, const TensorRef& b) {
-    const TensorRef x = engine_.contiguous_on_cpu(a).take(), y = engine_.contiguous_on_cpu(b).take();
-    return bytes(x) == bytes(y);
-  }
-
   // What eager changes of its inputs must be changed alike, and nothing else.
   void compare_inputs(const Case& c, const std::vector<TensorRef>& got, Comparison& comparison) {
     for (std::size_t i = 0; i < got.size(); ++i) {
       const std::string& name = graph_.graph.nodes[i].name;
-      if (!c.changed[i] && !equal_bytes(c.inputs[i], got[i]))
+      if (!c.changed[i] && !equal_bytes(c.inputs[i], got[i], engine_).take())
         stop(Status::integrity, {Code::integrity,
                                  {path_, 0, 0, {}},
                                  fmt::format("input '{}' was changed, and eager leaves it alone", name),

@@ -18,8 +18,8 @@ using Kernel = void (*)(const Argument* arguments, std::int64_t begin, std::int6
 // Of the checked build. Asked before every element that is touched; 0: do not touch it (a load then gives 0). What is
 // plainly right a kernel sees for itself.
 struct Hooks {
-  // By site, an element in begin..end: without marks it may be loaded; with marks (by element) it may be stored where
-  // nobody else has touched it. Empty: always ask.
+  // By site, an element in begin..end: without marks it may be loaded; with marks (by element) it may be loaded or
+  // stored where no other program has touched it. Empty: always ask.
   struct Window {
     const char *begin, *end;
     std::int64_t shift;  // of an offset, to its element

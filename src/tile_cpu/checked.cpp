@@ -88,13 +88,14 @@ void CheckedMemory::run(CheckedKernel kernel, std::int64_t scratch_bytes, const 
   }
 }
 
-// What a site may touch without asking: loads of what was there before and is not written here, stores of whole
-// elements where others' marks can be seen.
+// What a site may touch without asking: loads of what was there before, stores; whole elements where others' marks are
+// to be seen.
 Hooks::Window CheckedMemory::window(const SiteState& s) const {
   Region* r = s.region;
   if (r == nullptr) return {};
-  const bool load = s.kind == Site::Kind::load && r->all_written && r->writer == nullptr;
-  const bool store = s.kind == Site::Kind::store && r->writer != nullptr && s.size == std::uint64_t{1} << r->shift;
+  const bool marked = r->writer != nullptr, whole = s.size == std::uint64_t{1} << r->shift;
+  const bool load = s.kind == Site::Kind::load && r->all_written && (!marked || whole);
+  const bool store = s.kind == Site::Kind::store && marked && whole;
   if (!load && !store) return {};
   return {r->begin,        r->begin + r->bytes, r->shift, &r->stored, r->all_written ? nullptr : r->written.get(),
           r->writer.get(), r->reader.get()};

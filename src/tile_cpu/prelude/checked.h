@@ -11,25 +11,31 @@ struct Hooks {
   int (*access)(void* context, i64 site, void* address, i64 program, const void* value);
   void (*failed)(void* context, i64 site, i64 program);
 };
+// An element in the window that only this program has touched so far, if any; its mark says so from now on.
+template <class S>
+INLINE bool ck_claim(const Hooks::Window& w, u32* marks, i64 program, const S* p) {
+  const i64 offset = (const char*)p - w.begin, at = offset >> w.shift;
+  const u32 me = (u32)program + 1;
+  if (at << w.shift != offset || (w.writer[at] != 0 && w.writer[at] != me) ||
+      (w.reader != nullptr && w.reader[at] != 0 && w.reader[at] != me))
+    return false;
+  marks[at] = me;
+  return true;
+}
 template <class S>
 INLINE bool ck_may_load(const Hooks* hooks, i64 site, i64 program, const S* p) {
   const Hooks::Window& w = hooks->windows[site];
-  return ((const char*)p >= w.begin && (const char*)(p + 1) <= w.end) ||
-         hooks->access(hooks->context, site, (void*)p, program, nullptr);
+  if ((const char*)p >= w.begin && (const char*)(p + 1) <= w.end)
+    if (w.writer == nullptr || ck_claim(w, w.reader, program, p)) return true;
+  return hooks->access(hooks->context, site, (void*)p, program, nullptr);
 }
 template <class S>
 INLINE bool ck_may_store(const Hooks* hooks, i64 site, i64 program, S* p, const S* value) {
   const Hooks::Window& w = hooks->windows[site];
-  if ((const char*)p >= w.begin && (const char*)(p + 1) <= w.end) {
-    const i64 offset = (const char*)p - w.begin, at = offset >> w.shift;
-    const u32 me = (u32)program + 1;
-    if (at << w.shift == offset && (w.writer[at] == 0 || w.writer[at] == me) &&
-        (w.reader == nullptr || w.reader[at] == 0 || w.reader[at] == me)) {
-      w.writer[at] = me;
-      *w.stored = 1;
-      if (w.written != nullptr) w.written[at] = 1;
-      return true;
-    }
+  if ((const char*)p >= w.begin && (const char*)(p + 1) <= w.end && ck_claim(w, w.writer, program, p)) {
+    *w.stored = 1;
+    if (w.written != nullptr) w.written[((const char*)p - w.begin) >> w.shift] = 1;
+    return true;
   }
   return hooks->access(hooks->context, site, p, program, value);
 }
@@ -67,32 +73,41 @@ INLINE bool ck_inside(const Hooks::Window& w, const S* p, i64 step, i32 n) {
   const S *last = p + step * (n - 1), *low = step < 0 ? last : p, *high = step < 0 ? p : last;
   return (const char*)low >= w.begin && (const char*)(high + 1) <= w.end;
 }
-template <class E, bool Full>
-INLINE typename E::V ck_ld_step(const Hooks* hooks, i64 site, i64 program, const void* p, i64 step, vi32 m,
-                                typename E::V other, i32 n) {
-  if (!ck_inside(hooks->windows[site], (const typename E::S*)p, step, Full ? L : n))
-    return ck_ld<E, Full>(hooks, site, program, p, TO(vi64, iota()) * step, m, other, n);
-  return step == 1 ? ld_mask<E, Full>(p, m, other, n) : ld_step_mask<E, Full>(p, step, m, other, n);
-}
+// As ck_claim, for L elements.
 INLINE bool ck_free(const u32* marks, vu32 me) {
   vu32 v;
   __builtin_memcpy(&v, marks, sizeof v);
   return every((v == 0) | (v == me));
 }
+template <class S>
+INLINE bool ck_claim_row(const Hooks::Window& w, u32* marks, i64 program, const S* p) {
+  const i64 offset = (const char*)p - w.begin, at = offset >> w.shift;
+  const vu32 me = all((u32)program + 1);
+  if (at << w.shift != offset || !ck_free(w.writer + at, me) || (w.reader != nullptr && !ck_free(w.reader + at, me)))
+    return false;
+  __builtin_memcpy(marks + at, &me, sizeof me);
+  return true;
+}
+template <class E, bool Full>
+INLINE typename E::V ck_ld_step(const Hooks* hooks, i64 site, i64 program, const void* p, i64 step, vi32 m,
+                                typename E::V other, i32 n) {
+  const Hooks::Window& w = hooks->windows[site];
+  const typename E::S* first = (const typename E::S*)p;
+  const bool inside = ck_inside(w, first, step, Full ? L : n);
+  if (inside && w.writer == nullptr)
+    return step == 1 ? ld_mask<E, Full>(p, m, other, n) : ld_step_mask<E, Full>(p, step, m, other, n);
+  if (inside && Full && step == 1 && every(m) && ck_claim_row(w, w.reader, program, first)) return ld<E, true>(p, L);
+  return ck_ld<E, Full>(hooks, site, program, p, TO(vi64, iota()) * step, m, other, n);
+}
 template <class E, bool Full>
 INLINE void ck_st_row(const Hooks* hooks, i64 site, i64 program, void* p, typename E::V x, vi32 m, i32 n) {
   const Hooks::Window& w = hooks->windows[site];
-  if (Full && ck_inside(w, (const typename E::S*)p, 1, L) && every(m)) {
-    const i64 offset = (const char*)p - w.begin, at = offset >> w.shift;
-    const vu32 me = all((u32)program + 1);
-    if (at << w.shift == offset && ck_free(w.writer + at, me) && (w.reader == nullptr || ck_free(w.reader + at, me))) {
-      __builtin_memcpy(w.writer + at, &me, sizeof me);
-      *w.stored = 1;
-      if (w.written != nullptr) __builtin_memset(w.written + at, 1, L);
-      return st<E, true>(p, x, L);
-    }
-  }
-  ck_st<E, Full>(hooks, site, program, p, TO(vi64, iota()), x, m, n);
+  const typename E::S* first = (const typename E::S*)p;
+  if (!Full || !ck_inside(w, first, 1, L) || !every(m) || !ck_claim_row(w, w.writer, program, first))
+    return ck_st<E, Full>(hooks, site, program, p, TO(vi64, iota()), x, m, n);
+  *w.stored = 1;
+  if (w.written != nullptr) __builtin_memset(w.written + (((const char*)p - w.begin) >> w.shift), 1, L);
+  st<E, true>(p, x, L);
 }
 template <bool Full>
 INLINE void ck_assert(const Hooks* hooks, i64 site, i64 program, vi32 m, i32 n) {
