@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "bench/correctness.h"
-
 namespace passnet {
 
 namespace {
@@ -177,6 +175,13 @@ double rounding(Dtype dtype) {
 }
 
 }  // namespace
+
+// The errors of two results differ by at most what these do, and the largest value is no smaller than any.
+bool may_be_less_exact(const OutputComparison& output) {
+  if (output.equal || !dtype_row(output.dtype).floating) return false;
+  const double margin = 0.9 * (Precision::kLower - 1) * rounding(output.dtype);
+  return !(output.max_diff <= margin * std::fabs(output.worst_expected));
+}
 
 Result<std::optional<Precision>> audit_precision(const RunValue& exact, const RunValue& expected, const RunValue& got,
                                                  Engine& engine) {

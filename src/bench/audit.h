@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/engine.h"
+#include "bench/correctness.h"
 
 namespace passnet {
 
@@ -44,6 +44,8 @@ struct Precision {
   bool lower() const { return ratio() > kLower; }
   static constexpr double kLower = 32;
 };
+// Whether an output may be so, by its distance from eager's alone: most need no float64 run.
+bool may_be_less_exact(const OutputComparison& output);
 // None where a float64 run says nothing: other shapes, no floats, values that are not finite.
 Result<std::optional<Precision>> audit_precision(const RunValue& exact, const RunValue& expected, const RunValue& got,
                                                  Engine& engine);
