@@ -169,10 +169,13 @@ def main():
     with tempfile.TemporaryDirectory() as top:
         cache = top + "/cache"
         begin = time.time()
+        lists = set(glob.glob("/tmp/perf-*.map"))  # oneDNN's, of its generated code
         calm = Bench(opt, top + "/calm", cache)
         code, table, err = calm.run()
         took = time.time() - begin
         check("an undisturbed run", code == 0, err)
+        more = set(glob.glob("/tmp/perf-*.map")) - lists
+        check("no list of generated code is left", not more, sorted(more))
         expected = calm.statuses()
         check("every evaluation has a record", len(expected) == len(set(expected)) and len(expected) > 20, len(expected))
         check("the matching pass is right", "correct" in {s for k, s in expected.items() if k[2] == "silu"}, expected)

@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "exec/engine.h"
@@ -13,6 +14,8 @@ Result<Engine*> load() {
   std::error_code code;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", code);
   const std::string path = (code ? std::filesystem::path(".") : self.parent_path()) / "libpassnet_exec.so";
+  // Else oneDNN leaves a list of its generated code in /tmp, one a process, wherever it is built for perf.
+  if (std::getenv("DNNL_JIT_PROFILE") == nullptr) ::setenv("ONEDNN_JIT_PROFILE", "0", 0);
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr)
     return Error{Code::environment,
