@@ -57,6 +57,7 @@ void CheckedMemory::run(CheckedKernel kernel, std::int64_t scratch_bytes, const 
   for (const Parameter& p : launch.parameters) {
     if (p.region < 0 || !p.written) continue;
     Region& r = regions_[static_cast<std::size_t>(p.region)];
+    if (r.writer != nullptr) continue;  // by another parameter
     r.writer = zeroed<std::uint32_t>(r.granules());
     const bool read = std::any_of(launch.sites.begin(), launch.sites.end(), [&](const Site& site) {
       const RegionId from = launch.region_of(site);
