@@ -84,10 +84,10 @@ class Evaluator::Impl {
       make_subject();
       stage("run");
       check(cases_[0]);
-      for (std::size_t i = 1; i < draws.size(); ++i)
+      for (std::size_t i = draws.size(); --i > 0;)  // the last one first: the one that is kept takes its memory
         if (std::optional<Case> c = draw_beyond(draws[i])) {
           check(*c);
-          if (cases_.size() == 1 && bytes_of(c->inputs) < kKeptBytes) cases_.push_back(std::move(*c));
+          if (i == 1 && bytes_of(c->inputs) < kKeptBytes) cases_.push_back(std::move(*c));
         }
       judge();
     });

@@ -206,8 +206,7 @@ std::unique_ptr<tile::Shadow> check_on_cpu(const TileTask& task, const TileMemor
   const tile::Shadow::Launch launch =
       checked_launch(source, source.emitted.sites, memory.addresses(), [](BufferId buffer) { return buffer; });
   const auto kernel = tile_cpu::compile(source.emitted.source, tile_cpu::Build::checked).take();
-  shadow->run(reinterpret_cast<tile_cpu::CheckedKernel>(kernel.entry), source.emitted.scratch_bytes, launch,
-              source.arguments.data());
+  shadow->run(reinterpret_cast<tile_cpu::CheckedKernel>(kernel.entry), source.emitted, launch, source.arguments.data());
   return shadow;
 }
 

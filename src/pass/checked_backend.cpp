@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "pass/kernel_build.h"
 #include "tile_cpu/checked.h"
 #include "tile_cpu/compile.h"
@@ -49,8 +50,7 @@ class CpuLaunch final : public CheckedLaunch {
  public:
   const std::vector<tile::Site>& sites() const override { return source.emitted.sites; }
   void run(tile::Shadow& memory, const tile::Shadow::Launch& launch) override {
-    static_cast<tile_cpu::CheckedMemory&>(memory).run(kernel, source.emitted.scratch_bytes, launch,
-                                                      source.arguments.data());
+    static_cast<tile_cpu::CheckedMemory&>(memory).run(kernel, source.emitted, launch, source.arguments.data());
   }
   tile_cpu::CheckedKernel kernel = nullptr;
 };
@@ -119,11 +119,8 @@ class CudaPlatform final : public CheckedPlatform {
 // What does not compile is found again, and reported, by who needs it.
 void build_all(const LaunchPlan& plan, void* const* addresses) {
   std::vector<std::string> sources;
-  for (const Launch& launch : plan.launches)
-    for (const std::size_t v : distinct_variants(launch))
-      if (auto source = build_kernel(plan, launch, launch.variants[v], addresses, false);
-          source && source->programs() > 0)
-        sources.push_back(std::move(source->emitted.source));
+  for (const BuiltVariant& b : build_kernels(plan, addresses))
+    if (b.source && b.source->programs() > 0) sources.push_back(b.source->emitted.source);
   const auto kept_in_memory = tile_cpu::compile_many(sources);
 }
 
@@ -224,24 +221,25 @@ CheckedBackend::CheckedBackend(DeviceType device, const Options& options) : devi
 CheckedBackend::~CheckedBackend() = default;
 
 std::unique_ptr<PreparedPlan> CheckedBackend::build(const LaunchPlan& plan, void* const* addresses) {
-  CheckedPlatform::Launches launches;
-  for (const Launch& launch : plan.launches) {
+  CheckedPlatform::Launches launches(plan.launches.size());
+  std::vector<std::optional<Error>> errors(launches.size());
+  parallel_run(0, launches.size(), [&](std::size_t i) {
+    const Launch& launch = plan.launches[i];
     const std::vector<std::size_t> variants = distinct_variants(launch);
-    variants_ = std::max(variants_, variants.size());
     // One that cannot be built is skipped, as autotuning does; the first error counts if none can.
-    std::unique_ptr<CheckedLaunch> built;
-    std::optional<Error> error;
-    for (std::size_t k = 0; k < variants.size() && built == nullptr; ++k) {
+    for (std::size_t k = 0; k < variants.size() && launches[i] == nullptr; ++k) {
       const std::size_t v = variants[(std::min(options_.variant, variants.size() - 1) + k) % variants.size()];
       auto emitted = guarded([&] { return platform_->emit(plan, launch, launch.variants[v], addresses); });
       if (emitted)
-        built = std::move(*emitted);
-      else if (!error)
-        error = std::move(emitted.error());
+        launches[i] = std::move(*emitted);
+      else if (!errors[i])
+        errors[i] = std::move(emitted.error());
     }
-    if (built == nullptr) fail(std::move(*error));
-    for (const tile::Site& site : built->sites()) ordered_ |= site.kind == tile::Site::Kind::atomic;
-    launches.push_back(std::move(built));
+  });
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    if (launches[i] == nullptr) fail(std::move(*errors[i]));
+    variants_ = std::max(variants_, distinct_variants(plan.launches[i]).size());
+    for (const tile::Site& site : launches[i]->sites()) ordered_ |= site.kind == tile::Site::Kind::atomic;
   }
   if (options_.prebuild && device_ == DeviceType::cpu) build_all(plan, addresses);
   platform_->compile(launches);

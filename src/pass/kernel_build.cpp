@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "pass/kernel_names.h"
 #include "tile/effects.h"
 #include "tile/lower.h"
@@ -107,6 +108,19 @@ Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, 
   auto lowered = lower_launch(plan, launch, variant);
   if (!lowered) return std::move(lowered.error());
   return build_function(std::move(*lowered), plan, launch, variant, addresses, checked, dump);
+}
+
+std::vector<BuiltVariant> build_kernels(const LaunchPlan& plan, void* const* addresses, const DumpOf& dump_of) {
+  std::vector<BuiltVariant> out;
+  for (std::size_t i = 0; i < plan.launches.size(); ++i)
+    for (const std::size_t v : distinct_variants(plan.launches[i])) out.push_back({i, v, KernelSource{}});
+  parallel_run(0, out.size(), [&](std::size_t k) {
+    BuiltVariant& b = out[k];
+    const Launch& launch = plan.launches[b.launch];
+    b.source = build_kernel(plan, launch, launch.variants[b.variant], addresses, false,
+                            dump_of ? dump_of(b.launch, b.variant) : tile_cpu::StageDump{});
+  });
+  return out;
 }
 
 Result<KernelSource> describe_kernel(tile::Function function, const LaunchPlan& plan, const Launch& launch,

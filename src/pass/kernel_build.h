@@ -44,6 +44,14 @@ Result<KernelSource> build_function(tile::Function function, const LaunchPlan& p
 Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
                                   void* const* addresses, bool checked, const tile_cpu::StageDump& dump = {});
 
+// Every distinct variant of every launch, by all cores, in their order.
+struct BuiltVariant {
+  std::size_t launch = 0, variant = 0;
+  Result<KernelSource> source;
+};
+using DumpOf = std::function<tile_cpu::StageDump(std::size_t launch, std::size_t variant)>;
+std::vector<BuiltVariant> build_kernels(const LaunchPlan& plan, void* const* addresses, const DumpOf& dump_of = {});
+
 // What a variant asks of a GPU.
 inline tile_cuda::Target cuda_target(const LaunchVariant& variant, const tile_cuda::Machine& machine) {
   return {variant.num_warps, variant.num_stages, variant.fp_fusion, machine};

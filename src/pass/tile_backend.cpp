@@ -78,25 +78,27 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
   std::vector<TileLaunch> launches(plan.launches.size());
   std::vector<std::string> sources;
   std::vector<std::optional<Error>> errors(launches.size());  // the first of each launch
-  for (std::size_t i = 0; i < launches.size(); ++i) {
-    const Launch& launch = plan.launches[i];
-    const auto variants = distinct_variants(launch);
-    for (const std::size_t v : variants) {
-      const std::string name = fmt::format("{}.{}.{}", reports_.size() + i, launch.kernel.name(), v);
-      auto source = build_kernel(plan, launch, launch.variants[v], addresses, false, dump_into(dump_folder_, name));
-      if (!source) {
-        if (!errors[i]) errors[i] = std::move(source.error());
-        continue;
-      }
-      Candidate c{v, std::move(*source), {}};
-      c.grid = {nullptr, c.source.programs(), c.source.emitted.scratch_bytes, c.source.emitted.program_cost};
-      if (c.grid.programs > 0) sources.push_back(c.source.emitted.source);
-      launches[i].candidates.push_back(std::move(c));
-    }
-    if (launches[i].candidates.empty()) fail(std::move(*errors[i]));
-    launches[i].report = std::make_shared<KernelReport>();
-    launches[i].report->variants = variants.size();
+  for (TileLaunch& l : launches) {
+    l.report = std::make_shared<KernelReport>();
+    l.report->variants = 0;
   }
+  for (BuiltVariant& b : build_kernels(plan, addresses, [&](std::size_t launch, std::size_t variant) {
+         return dump_into(dump_folder_, fmt::format("{}.{}.{}", reports_.size() + launch,
+                                                    plan.launches[launch].kernel.name(), variant));
+       })) {
+    TileLaunch& l = launches[b.launch];
+    ++l.report->variants;
+    if (!b.source) {
+      if (!errors[b.launch]) errors[b.launch] = std::move(b.source.error());
+      continue;
+    }
+    Candidate c{b.variant, std::move(*b.source), {}};
+    c.grid = {nullptr, c.source.programs(), c.source.emitted.scratch_bytes, c.source.emitted.program_cost};
+    if (c.grid.programs > 0) sources.push_back(c.source.emitted.source);
+    l.candidates.push_back(std::move(c));
+  }
+  for (std::size_t i = 0; i < launches.size(); ++i)
+    if (launches[i].candidates.empty()) fail(std::move(*errors[i]));
   const auto compiled = tile_cpu::compile_many(sources);
   std::size_t next = 0;
   for (std::size_t i = 0; i < launches.size(); ++i) {

@@ -4,9 +4,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
+#include "base/parallel.h"
+#include "base/process.h"
 #include "tile_cpu/launch.h"
 
 namespace passnet::tile_cpu {
@@ -50,90 +53,213 @@ bool CheckedMemory::is_all_written(RegionId region) {
   return r.all_written;
 }
 
-void CheckedMemory::run(CheckedKernel kernel, std::int64_t scratch_bytes, const Launch& launch,
-                        const Argument* arguments) {
+// One thread's way over programs of a launch, and which elements it has touched there.
+class CheckedMemory::Walk {
+ public:
+  Walk(CheckedMemory& memory, const Launch& launch)
+      : memory_(memory), regions_(memory.regions_.size()), found_(launch.sites.size()) {
+    for (const Parameter& p : launch.parameters) {
+      if (p.region < 0 || !p.written) continue;
+      Marks& marks = regions_[static_cast<std::size_t>(p.region)];
+      if (marks.writer != nullptr) continue;  // by another parameter
+      const std::uint64_t granules = memory.regions_[static_cast<std::size_t>(p.region)].granules();
+      marks.writer = zeroed<std::uint32_t>(granules);
+      if (may_load(launch, p.region)) marks.reader = zeroed<std::uint32_t>(granules);
+    }
+    for (const Site& site : launch.sites) {
+      const RegionId region = launch.region_of(site);
+      sites_.push_back({region, region >= 0, static_cast<std::uint64_t>(tile::elem_bytes(site.elem)), site.kind});
+      windows_.push_back(window(sites_.back()));
+    }
+  }
+
+  static bool may_load(const Launch& launch, RegionId region) {
+    return std::any_of(launch.sites.begin(), launch.sites.end(), [&](const Site& site) {
+      const RegionId from = launch.region_of(site);
+      return site.kind == Site::Kind::load && (from < 0 || from == region);
+    });
+  }
+
+  void over(std::int64_t begin, std::int64_t end, CheckedKernel kernel, const Emitted& emitted,
+            const Argument* arguments) {
+    const Hooks hooks{windows_.data(), this, access, failed};
+    kernel(arguments, begin, end, thread_scratch(emitted.scratch_bytes), &hooks);
+  }
+
+  const std::vector<tile::Findings>& found() const { return found_; }
+  bool is_clean() const {
+    return std::all_of(found_.begin(), found_.end(), [](const tile::Findings& of_site) {
+      return std::all_of(of_site.begin(), of_site.end(), [](const tile::Finding& f) { return f.count == 0; });
+    });
+  }
+  // By granule; null where the launch does not write.
+  const std::uint32_t* writers(std::size_t region) const { return regions_[region].writer.get(); }
+  bool is_stored(std::size_t region) const { return regions_[region].stored != 0; }
+
+ private:
+  // By granule, where the launch may write; readers only if it may read there, too.
+  struct Marks {
+    Zeroed<std::uint32_t> writer, reader;
+    std::uint8_t stored = 0;
+  };
+  struct SiteState {
+    RegionId region = -1;  // that its parameter points into, or the last that was hit
+    bool fixed = false;
+    std::uint64_t size = 0;
+    Site::Kind kind = Site::Kind::load;
+  };
+
+  Region& region_of(const SiteState& s) { return memory_.regions_[static_cast<std::size_t>(s.region)]; }
+  Marks& marks_of(const SiteState& s) { return regions_[static_cast<std::size_t>(s.region)]; }
+  Hooks::Window window(const SiteState& s);
+  static int access(void* self, std::int64_t site, void* address, std::int64_t program, const void* value);
+  static void failed(void* self, std::int64_t site, std::int64_t program);
+  bool find_region(SiteState& s, const char* address) const;
+  int touch(SiteState& s, char* address, std::int64_t program, const void* value);
+  bool load(SiteState& s, std::uint64_t granule, char* address, std::int64_t program);
+  void store(SiteState& s, std::uint64_t granule, char* address, std::int64_t program, const void* value);
+  bool atomic(SiteState& s, std::uint64_t granule, char* address, std::int64_t program);
+  void note(const SiteState& s, Fault fault, char* address, std::int64_t program, std::uint32_t other = 0);
+
+  CheckedMemory& memory_;
+  std::vector<Marks> regions_;
+  std::vector<SiteState> sites_;
+  std::vector<Hooks::Window> windows_;
+  std::vector<tile::Findings> found_;
+  std::int64_t program_ = -1;  // that runs now
+  bool after_atomic_ = false;  // it has done an atomic: what it sees of other programs may be ordered by that
+};
+
+namespace {
+
+constexpr double kParallelFrom = 100'000;  // nanoseconds of the fast build, which takes some tenth of the time
+constexpr std::size_t kMostThreads = 4;    // each has marks of its own
+constexpr std::int64_t kMostScratch = std::int64_t{64} << 20;
+
+}  // namespace
+
+void CheckedMemory::run(CheckedKernel kernel, const Emitted& emitted, const Launch& launch, const Argument* arguments) {
   check_size(launch);
   for (std::size_t i = 0; i < regions_.size(); ++i) is_all_written(static_cast<RegionId>(i));
-  for (const Parameter& p : launch.parameters) {
-    if (p.region < 0 || !p.written) continue;
-    Region& r = regions_[static_cast<std::size_t>(p.region)];
-    if (r.writer != nullptr) continue;  // by another parameter
-    r.writer = zeroed<std::uint32_t>(r.granules());
-    const bool read = std::any_of(launch.sites.begin(), launch.sites.end(), [&](const Site& site) {
-      const RegionId from = launch.region_of(site);
-      return site.kind == Site::Kind::load && (from < 0 || from == p.region);
-    });
-    if (read) r.reader = zeroed<std::uint32_t>(r.granules());
+  const std::int64_t programs = launch.programs();
+  if (!launch.backwards && emitted.scratch_bytes <= kMostScratch &&
+      emitted.program_cost * static_cast<double>(programs) >= kParallelFrom && is_in_any_order(launch)) {
+    const std::size_t threads =
+        std::min({kMostThreads, static_cast<std::size_t>(core_count()), static_cast<std::size_t>(programs)});
+    if (threads > 1 && run_by_threads(threads, kernel, emitted, launch, arguments)) return;
   }
-  std::vector<tile::Findings> found(launch.sites.size());
-  sites_.assign(launch.sites.size(), {});
-  for (std::size_t i = 0; i < sites_.size(); ++i) {
-    const Site& site = launch.sites[i];
-    const RegionId region = launch.region_of(site);
-    sites_[i] = {region < 0 ? nullptr : &regions_[static_cast<std::size_t>(region)], region >= 0,
-                 static_cast<std::uint64_t>(tile::elem_bytes(site.elem)), site.kind, &found[i]};
-  }
-  program_ = -1;
-  std::vector<Hooks::Window> windows;
-  for (const SiteState& s : sites_) windows.push_back(window(s));
-  const Hooks hooks{windows.data(), this, access, failed};
-  char* const scratch = thread_scratch(scratch_bytes);
+  Walk walk(*this, launch);
   if (launch.backwards)
-    for (std::int64_t p = launch.programs(); p-- > 0;) kernel(arguments, p, p + 1, scratch, &hooks);
+    for (std::int64_t p = programs; p-- > 0;) walk.over(p, p + 1, kernel, emitted, arguments);
   else
-    kernel(arguments, 0, launch.programs(), scratch, &hooks);
-  report(launch, found);
-  for (Region& r : regions_) {
-    r.writer.reset();
-    r.reader.reset();
+    walk.over(0, programs, kernel, emitted, arguments);
+  for (std::size_t i = 0; i < regions_.size(); ++i) regions_[i].stored |= walk.is_stored(i);
+  report(launch, walk.found());
+}
+
+// Nothing is read that the launch writes: what programs see does not depend on their order, and they may run twice.
+bool CheckedMemory::is_in_any_order(const Launch& launch) const {
+  const auto apart = [&](RegionId region) {
+    const Region& r = regions_[static_cast<std::size_t>(region)];
+    return std::none_of(regions_.begin(), regions_.end(), [&](const Region& other) {
+      return &other != &r && r.begin < other.begin + other.bytes && other.begin < r.begin + r.bytes;
+    });
+  };
+  return std::all_of(launch.parameters.begin(), launch.parameters.end(),
+                     [&](const Parameter& p) {
+                       return p.region < 0 || !p.written || (!Walk::may_load(launch, p.region) && apart(p.region));
+                     }) &&
+         std::all_of(launch.sites.begin(), launch.sites.end(), [&](const Site& site) {
+           return site.kind != Site::Kind::atomic && (site.kind != Site::Kind::store || launch.region_of(site) >= 0);
+         });
+}
+
+// Whether all is right: where something is found, or two threads wrote one element, only programs one after another
+// show what there is to say.
+bool CheckedMemory::run_by_threads(std::size_t threads, CheckedKernel kernel, const Emitted& emitted,
+                                   const Launch& launch, const Argument* arguments) {
+  std::vector<std::unique_ptr<Walk>> walks;
+  while (walks.size() < threads) walks.push_back(std::make_unique<Walk>(*this, launch));
+  const auto begin_of = [&](std::size_t i) {
+    return launch.programs() * static_cast<std::int64_t>(i) / static_cast<std::int64_t>(threads);
+  };
+  parallel_run(static_cast<int>(threads), threads,
+               [&](std::size_t i) { walks[i]->over(begin_of(i), begin_of(i + 1), kernel, emitted, arguments); });
+  if (!std::all_of(walks.begin(), walks.end(), [](const auto& walk) { return walk->is_clean(); })) return false;
+  for (std::size_t r = 0; r < regions_.size(); ++r) {
+    if (walks[0]->writers(r) == nullptr) continue;
+    constexpr std::uint64_t kBlock = 1024;  // marks of a page: there are whole pages of them
+    for (std::uint64_t begin = 0; begin < regions_[r].granules(); begin += kBlock) {
+      std::array<std::uint32_t, kBlock> seen{};
+      std::uint32_t twice = 0;
+      for (const auto& walk : walks) {
+        const std::uint32_t* marks = walk->writers(r) + begin;
+        for (std::uint64_t g = 0; g < kBlock; ++g) {
+          twice |= static_cast<std::uint32_t>(seen[g] != 0) & static_cast<std::uint32_t>(marks[g] != 0);
+          seen[g] |= marks[g];
+        }
+      }
+      if (twice != 0) return false;
+    }
   }
+  for (std::size_t i = 0; i < regions_.size(); ++i)
+    for (const auto& walk : walks) regions_[i].stored |= walk->is_stored(i);
+  return true;
 }
 
 // What a site may touch without asking: loads of what was there before, stores; whole elements where others' marks are
 // to be seen.
-Hooks::Window CheckedMemory::window(const SiteState& s) const {
-  Region* r = s.region;
-  if (r == nullptr) return {};
-  const bool marked = r->writer != nullptr, whole = s.size == std::uint64_t{1} << r->shift;
-  const bool load = s.kind == Site::Kind::load && r->all_written && (!marked || whole);
+Hooks::Window CheckedMemory::Walk::window(const SiteState& s) {
+  if (s.region < 0) return {};
+  const Region& r = region_of(s);
+  Marks& m = marks_of(s);
+  const bool marked = m.writer != nullptr, whole = s.size == std::uint64_t{1} << r.shift;
+  const bool load = s.kind == Site::Kind::load && r.all_written && (!marked || whole);
   const bool store = s.kind == Site::Kind::store && marked && whole;
   if (!load && !store) return {};
-  return {r->begin,        r->begin + r->bytes, r->shift, &r->stored, r->all_written ? nullptr : r->written.get(),
-          r->writer.get(), r->reader.get()};
+  return {r.begin,        r.begin + r.bytes, r.shift, &m.stored, r.all_written ? nullptr : r.written.get(),
+          m.writer.get(), m.reader.get()};
 }
 
-int CheckedMemory::access(void* self, std::int64_t site, void* address, std::int64_t program, const void* value) {
-  auto& memory = *static_cast<CheckedMemory*>(self);
-  return memory.touch(memory.sites_[static_cast<std::size_t>(site)], static_cast<char*>(address), program, value);
+int CheckedMemory::Walk::access(void* self, std::int64_t site, void* address, std::int64_t program, const void* value) {
+  auto& walk = *static_cast<Walk*>(self);
+  return walk.touch(walk.sites_[static_cast<std::size_t>(site)], static_cast<char*>(address), program, value);
 }
 
-void CheckedMemory::failed(void* self, std::int64_t site, std::int64_t program) {
-  auto& memory = *static_cast<CheckedMemory*>(self);
-  memory.note(memory.sites_[static_cast<std::size_t>(site)], Fault::assertion, nullptr, program);
+void CheckedMemory::Walk::failed(void* self, std::int64_t site, std::int64_t program) {
+  auto& walk = *static_cast<Walk*>(self);
+  walk.note(walk.sites_[static_cast<std::size_t>(site)], Fault::assertion, nullptr, program);
 }
 
-int CheckedMemory::touch(SiteState& s, char* address, std::int64_t program, const void* value) {
-  const auto inside = [&](const Region* r) {
-    return r != nullptr && static_cast<std::uint64_t>(address - r->begin) + s.size <= r->bytes && address >= r->begin;
+// The element lies in the site's region; in any, where it is not known to be in one.
+bool CheckedMemory::Walk::find_region(SiteState& s, const char* address) const {
+  const auto inside = [&](RegionId region) {
+    if (region < 0) return false;
+    const Region& r = memory_.regions_[static_cast<std::size_t>(region)];
+    return static_cast<std::uint64_t>(address - r.begin) + s.size <= r.bytes && address >= r.begin;
   };
-  if (!inside(s.region)) {
-    if (!s.fixed)
-      for (Region& r : regions_)
-        if (inside(&r)) s.region = &r;
-    if (!inside(s.region)) {
-      note(s, Fault::out_of_bounds, address, program);
-      return 0;
-    }
+  if (inside(s.region)) return true;
+  if (s.fixed) return false;
+  for (std::size_t r = 0; r < memory_.regions_.size(); ++r)
+    if (inside(static_cast<RegionId>(r))) s.region = static_cast<RegionId>(r);
+  return inside(s.region);
+}
+
+int CheckedMemory::Walk::touch(SiteState& s, char* address, std::int64_t program, const void* value) {
+  if (!find_region(s, address)) {
+    note(s, Fault::out_of_bounds, address, program);
+    return 0;
   }
-  if (s.kind == Site::Kind::load && s.region->all_written && s.region->writer == nullptr) return 1;
+  const Region& r = region_of(s);
+  if (s.kind == Site::Kind::load && r.all_written && marks_of(s).writer == nullptr) return 1;
   if (program != program_) {
     program_ = program;
     after_atomic_ = false;
   }
-  const auto offset = static_cast<std::uint64_t>(address - s.region->begin);
-  const std::uint64_t last = (offset + s.size - 1) >> s.region->shift;
+  const auto offset = static_cast<std::uint64_t>(address - r.begin);
+  const std::uint64_t last = (offset + s.size - 1) >> r.shift;
   bool right = true;
-  for (std::uint64_t g = offset >> s.region->shift; g <= last; ++g) {
+  for (std::uint64_t g = offset >> r.shift; g <= last; ++g) {
     switch (s.kind) {
       case Site::Kind::load: right &= load(s, g, address, program); break;
       case Site::Kind::store: store(s, g, address, program, value); break;
@@ -144,55 +270,61 @@ int CheckedMemory::touch(SiteState& s, char* address, std::int64_t program, cons
   return right ? 1 : 0;
 }
 
-bool CheckedMemory::load(SiteState& s, std::uint64_t granule, char* address, std::int64_t program) {
-  Region& r = *s.region;
+bool CheckedMemory::Walk::load(SiteState& s, std::uint64_t granule, char* address, std::int64_t program) {
+  const Region& r = region_of(s);
   if (!r.all_written && r.written[granule] == 0) {
     note(s, Fault::uninitialised, address, program);
     return false;
   }
-  if (r.writer == nullptr) return true;
-  const std::uint32_t me = mark_of(program), writer = r.writer[granule];
+  Marks& m = marks_of(s);
+  if (m.writer == nullptr) return true;
+  const std::uint32_t me = mark_of(program), writer = m.writer[granule];
   if (writer != 0 && (writer & ~kAtomicMark) != me && !after_atomic_)
     note(s, Fault::read_race, address, program, writer);
-  std::uint32_t& reader = r.reader[granule];
+  std::uint32_t& reader = m.reader[granule];
   reader = reader == 0 || reader == me ? me : kManyMark;
   return true;
 }
 
-void CheckedMemory::store(SiteState& s, std::uint64_t granule, char* address, std::int64_t program, const void* value) {
-  Region& r = *s.region;
-  r.stored = 1;
+void CheckedMemory::Walk::store(SiteState& s, std::uint64_t granule, char* address, std::int64_t program,
+                                const void* value) {
+  Region& r = region_of(s);
+  Marks& m = marks_of(s);
+  m.stored = 1;
   if (!r.all_written) r.written[granule] = 1;
-  if (r.writer == nullptr) return;
-  const std::uint32_t me = mark_of(program), writer = r.writer[granule],
-                      reader = r.reader != nullptr ? r.reader[granule] : 0;
+  if (m.writer == nullptr) return;
+  const std::uint32_t me = mark_of(program), writer = m.writer[granule],
+                      reader = m.reader != nullptr ? m.reader[granule] : 0;
   if (!after_atomic_) {
     // Two programs that store the same bits leave the same memory in either order.
     if (writer != 0 && (writer & ~kAtomicMark) != me && std::memcmp(address, value, s.size) != 0)
       note(s, Fault::write_race, address, program, writer);
     if (reader != 0 && reader != me) note(s, Fault::read_race, address, program, reader);
   }
-  r.writer[granule] = me;
+  m.writer[granule] = me;
 }
 
-bool CheckedMemory::atomic(SiteState& s, std::uint64_t granule, char* address, std::int64_t program) {
-  Region& r = *s.region;
-  r.stored = 1;
+bool CheckedMemory::Walk::atomic(SiteState& s, std::uint64_t granule, char* address, std::int64_t program) {
+  const Region& r = region_of(s);
+  Marks& m = marks_of(s);
+  m.stored = 1;
   if (!r.all_written && r.written[granule] == 0) {
     note(s, Fault::uninitialised, address, program);
     return false;
   }
-  if (r.writer == nullptr) return true;
+  if (m.writer == nullptr) return true;
   const std::uint32_t me = mark_of(program);
-  std::uint32_t& writer = r.writer[granule];
+  std::uint32_t& writer = m.writer[granule];
   if (writer != 0 && (writer & kAtomicMark) == 0 && writer != me && !after_atomic_)
     note(s, Fault::write_race, address, program, writer);
   writer = (writer == 0 || (writer & ~kAtomicMark) == me ? me : kManyMark) | kAtomicMark;
   return true;
 }
 
-void CheckedMemory::note(SiteState& s, Fault fault, char* address, std::int64_t program, std::uint32_t other) {
-  tile::Finding& f = (*s.found)[static_cast<std::size_t>(fault)];
+void CheckedMemory::Walk::note(const SiteState& s, Fault fault, char* address, std::int64_t program,
+                               std::uint32_t other) {
+  const auto site = static_cast<std::size_t>(&s - sites_.data());
+  tile::Finding& f = found_[site][static_cast<std::size_t>(fault)];
   if (f.count++ > 0) return;
   f.program = program;
   f.other = other;

@@ -78,6 +78,21 @@ at::Tensor quick_normals(const TensorMeta& meta, double mean, double std, std::u
   return out;
 }
 
+// As `count` calls of the engine, a block of its numbers at a time.
+void skip(at::mt19937& engine, std::int64_t count) {
+  at::mt19937_data_pod data = engine.data();
+  while (count >= data.left_) {  // all that are left of the block, and the first of the next
+    count -= data.left_;
+    data.left_ = 1;
+    engine.set_data(data);
+    engine();
+    data = engine.data();
+  }
+  data.left_ -= static_cast<int>(count);
+  data.next_ += static_cast<std::uint32_t>(count);
+  engine.set_data(data);
+}
+
 // at::randn, by all threads where that pays: each part's generator begins where the one before it ends.
 at::Tensor normals_of(at::IntArrayRef shape) {
   constexpr std::int64_t kBlock = 16;  // numbers that torch makes from one another
@@ -92,7 +107,7 @@ at::Tensor normals_of(at::IntArrayRef shape) {
   for (std::int64_t part = 0; part < parts; ++part) {
     generators.push_back(at::detail::createCPUGenerator());
     at::check_generator<at::CPUGeneratorImpl>(generators.back())->set_engine(engine);
-    for (std::int64_t i = 0; part + 1 < parts && i < step; ++i) engine();
+    if (part + 1 < parts) skip(engine, step);
   }
   const at::Tensor flat = out.view(-1);
   at::parallel_for(0, parts, 1, [&](std::int64_t begin, std::int64_t end) {
