@@ -22,8 +22,9 @@ struct Hooks {
   // stored where no other program has touched it. Empty: always ask.
   struct Window {
     const char *begin, *end;
-    std::int64_t shift;  // of an offset, to its element
-    std::uint8_t *stored, *written;
+    std::int64_t shift;     // of an offset, to its element
+    std::uint8_t* touched;  // by 1,024 elements: one of them was stored
+    std::uint8_t* written;  // by element; null: all are
     std::uint32_t *writer, *reader;
   };
   const Window* windows;

@@ -297,11 +297,11 @@ void Emitter::store(const Op& op, const Index& index) {
   std::string text;
   const bool lanes_mask = !left.empty() && m.lanes;
   const std::string mask = left.empty() ? "all(true)" : lanes_of(m, Elem::i1).text;
-  if (step && !atomic && (*step == 1 || (!lanes_mask && *step != 0 && !checked_))) {
+  if (step && !atomic && (*step == 1 || (*step != 0 && (!lanes_mask || checked_)))) {
     const std::string pointer = fmt::format("{} + ({})", a.base, sum_terms(a, Mode::first).text);
     if (checked_)
-      text =
-          fmt::format("ck_st_row<{}, Full>(hooks, {}, program, {}, {}, {}, n)", kind, site(op), pointer, value, mask);
+      text = fmt::format("ck_st_step<{}, Full>(hooks, {}, program, {}, {}L, {}, {}, n)", kind, site(op), pointer, *step,
+                         value, mask);
     else if (lanes_mask)
       text = fmt::format("st_mask<{}, Full>({}, {}, {}, n)", kind, pointer, value, m.text);
     else if (*step == 1 && streams(op))

@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 
@@ -58,6 +57,8 @@ class CheckedMemory::Walk {
  public:
   Walk(CheckedMemory& memory, const Launch& launch)
       : memory_(memory), regions_(memory.regions_.size()), found_(launch.sites.size()) {
+    for (std::size_t r = 0; r < regions_.size(); ++r)
+      regions_[r].touched.resize(memory.regions_[r].granules() / kTogether + 1);
     for (const Parameter& p : launch.parameters) {
       if (p.region < 0 || !p.written) continue;
       Marks& marks = regions_[static_cast<std::size_t>(p.region)];
@@ -92,15 +93,31 @@ class CheckedMemory::Walk {
       return std::all_of(of_site.begin(), of_site.end(), [](const tile::Finding& f) { return f.count == 0; });
     });
   }
-  // By granule; null where the launch does not write.
-  const std::uint32_t* writers(std::size_t region) const { return regions_[region].writer.get(); }
-  bool is_stored(std::size_t region) const { return regions_[region].stored != 0; }
+  bool is_stored(std::size_t region) const {
+    const auto& touched = regions_[region].touched;
+    return std::find(touched.begin(), touched.end(), 1) != touched.end();
+  }
+  // Some element was written by both.
+  bool overlaps(const Walk& other) const {
+    for (std::size_t r = 0; r < regions_.size(); ++r)
+      for (std::size_t b = 0; b < regions_[r].touched.size(); ++b) {
+        if ((regions_[r].touched[b] & other.regions_[r].touched[b]) == 0) continue;
+        const std::uint32_t *mine = regions_[r].writer.get() + b * kTogether,
+                            *theirs = other.regions_[r].writer.get() + b * kTogether;
+        std::uint32_t both = 0;
+        for (std::size_t g = 0; g < kTogether; ++g)
+          both |= static_cast<std::uint32_t>(mine[g] != 0) & static_cast<std::uint32_t>(theirs[g] != 0);
+        if (both != 0) return true;
+      }
+    return false;
+  }
 
  private:
+  static constexpr std::uint64_t kTogether = 1024;  // marks of a page: there are whole pages of them
   // By granule, where the launch may write; readers only if it may read there, too.
   struct Marks {
     Zeroed<std::uint32_t> writer, reader;
-    std::uint8_t stored = 0;
+    std::vector<std::uint8_t> touched;  // by kTogether granules
   };
   struct SiteState {
     RegionId region = -1;  // that its parameter points into, or the last that was hit
@@ -186,22 +203,9 @@ bool CheckedMemory::run_by_threads(std::size_t threads, CheckedKernel kernel, co
   parallel_run(static_cast<int>(threads), threads,
                [&](std::size_t i) { walks[i]->over(begin_of(i), begin_of(i + 1), kernel, emitted, arguments); });
   if (!std::all_of(walks.begin(), walks.end(), [](const auto& walk) { return walk->is_clean(); })) return false;
-  for (std::size_t r = 0; r < regions_.size(); ++r) {
-    if (walks[0]->writers(r) == nullptr) continue;
-    constexpr std::uint64_t kBlock = 1024;  // marks of a page: there are whole pages of them
-    for (std::uint64_t begin = 0; begin < regions_[r].granules(); begin += kBlock) {
-      std::array<std::uint32_t, kBlock> seen{};
-      std::uint32_t twice = 0;
-      for (const auto& walk : walks) {
-        const std::uint32_t* marks = walk->writers(r) + begin;
-        for (std::uint64_t g = 0; g < kBlock; ++g) {
-          twice |= static_cast<std::uint32_t>(seen[g] != 0) & static_cast<std::uint32_t>(marks[g] != 0);
-          seen[g] |= marks[g];
-        }
-      }
-      if (twice != 0) return false;
-    }
-  }
+  for (std::size_t i = 0; i < walks.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (walks[i]->overlaps(*walks[j])) return false;
   for (std::size_t i = 0; i < regions_.size(); ++i)
     for (const auto& walk : walks) regions_[i].stored |= walk->is_stored(i);
   return true;
@@ -217,7 +221,7 @@ Hooks::Window CheckedMemory::Walk::window(const SiteState& s) {
   const bool load = s.kind == Site::Kind::load && r.all_written && (!marked || whole);
   const bool store = s.kind == Site::Kind::store && marked && whole;
   if (!load && !store) return {};
-  return {r.begin,        r.begin + r.bytes, r.shift, &m.stored, r.all_written ? nullptr : r.written.get(),
+  return {r.begin,        r.begin + r.bytes, r.shift, m.touched.data(), r.all_written ? nullptr : r.written.get(),
           m.writer.get(), m.reader.get()};
 }
 
@@ -290,7 +294,7 @@ void CheckedMemory::Walk::store(SiteState& s, std::uint64_t granule, char* addre
                                 const void* value) {
   Region& r = region_of(s);
   Marks& m = marks_of(s);
-  m.stored = 1;
+  m.touched[granule / kTogether] = 1;
   if (!r.all_written) r.written[granule] = 1;
   if (m.writer == nullptr) return;
   const std::uint32_t me = mark_of(program), writer = m.writer[granule],
@@ -307,7 +311,7 @@ void CheckedMemory::Walk::store(SiteState& s, std::uint64_t granule, char* addre
 bool CheckedMemory::Walk::atomic(SiteState& s, std::uint64_t granule, char* address, std::int64_t program) {
   const Region& r = region_of(s);
   Marks& m = marks_of(s);
-  m.stored = 1;
+  m.touched[granule / kTogether] = 1;
   if (!r.all_written && r.written[granule] == 0) {
     note(s, Fault::uninitialised, address, program);
     return false;

@@ -3,7 +3,7 @@ struct Hooks {
   struct Window {
     const char *begin, *end;
     i64 shift;
-    u8 *stored, *written;
+    u8 *touched, *written;
     u32 *writer, *reader;
   };
   const Window* windows;
@@ -23,48 +23,56 @@ INLINE bool ck_claim(const Hooks::Window& w, u32* marks, i64 program, const S* p
   return true;
 }
 template <class S>
-INLINE bool ck_may_load(const Hooks* hooks, i64 site, i64 program, const S* p) {
-  const Hooks::Window& w = hooks->windows[site];
+INLINE void ck_stored(const Hooks::Window& w, const S* p) {
+  const i64 at = ((const char*)p - w.begin) >> w.shift;
+  w.touched[at >> 10] = 1;
+  if (w.written != nullptr) w.written[at] = 1;
+}
+// `w`: a copy of the site's window, which no store can be thought to change.
+template <class S>
+INLINE bool ck_may_load(const Hooks* hooks, const Hooks::Window& w, i64 site, i64 program, const S* p) {
   if ((const char*)p >= w.begin && (const char*)(p + 1) <= w.end)
     if (w.writer == nullptr || ck_claim(w, w.reader, program, p)) return true;
   return hooks->access(hooks->context, site, (void*)p, program, nullptr);
 }
 template <class S>
-INLINE bool ck_may_store(const Hooks* hooks, i64 site, i64 program, S* p, const S* value) {
-  const Hooks::Window& w = hooks->windows[site];
+INLINE bool ck_may_store(const Hooks* hooks, const Hooks::Window& w, i64 site, i64 program, S* p, const S* value) {
   if ((const char*)p >= w.begin && (const char*)(p + 1) <= w.end && ck_claim(w, w.writer, program, p)) {
-    *w.stored = 1;
-    if (w.written != nullptr) w.written[((const char*)p - w.begin) >> w.shift] = 1;
+    ck_stored(w, p);
     return true;
   }
   return hooks->access(hooks->context, site, p, program, value);
 }
 template <class E>
 INLINE typename E::C ck_ld1(const Hooks* hooks, i64 site, i64 program, const void* p) {
-  return ck_may_load(hooks, site, program, (const typename E::S*)p) ? ld1<E>(p) : typename E::C{};
+  const Hooks::Window w = hooks->windows[site];
+  return ck_may_load(hooks, w, site, program, (const typename E::S*)p) ? ld1<E>(p) : typename E::C{};
 }
 template <class E>
 INLINE void ck_st1(const Hooks* hooks, i64 site, i64 program, void* p, typename E::C x) {
+  const Hooks::Window w = hooks->windows[site];
   const typename E::S s = E::down(x);
-  if (ck_may_store(hooks, site, program, (typename E::S*)p, &s)) *(typename E::S*)p = s;
+  if (ck_may_store(hooks, w, site, program, (typename E::S*)p, &s)) *(typename E::S*)p = s;
 }
 template <class E, bool Full, class O>
 INLINE typename E::V ck_ld(const Hooks* hooks, i64 site, i64 program, const void* p, O at, vi32 m, typename E::V other,
                            i32 n) {
+  const Hooks::Window w = hooks->windows[site];
   typename E::R r{};
   for (int l = 0; l < n; ++l) {
     const typename E::S* q = (const typename E::S*)((const char*)p + (i64)at[l] * (i64)sizeof(typename E::S));
-    if (m[l] && ck_may_load(hooks, site, program, q)) r[l] = *q;
+    if (m[l] && ck_may_load(hooks, w, site, program, q)) r[l] = *q;
   }
   return pick(m, E::up(r), other);
 }
 template <class E, bool Full, class O>
 INLINE void ck_st(const Hooks* hooks, i64 site, i64 program, void* p, O at, typename E::V x, vi32 m, i32 n) {
+  const Hooks::Window w = hooks->windows[site];
   const typename E::R r = E::down(x);
   for (int l = 0; l < n; ++l) {
     typename E::S* q = (typename E::S*)((char*)p + (i64)at[l] * (i64)sizeof(typename E::S));
     const typename E::S s = r[l];
-    if (m[l] && ck_may_store(hooks, site, program, q, &s)) *q = s;
+    if (m[l] && ck_may_store(hooks, w, site, program, q, &s)) *q = s;
   }
 }
 // Elements `step` apart from p on. Where all lie in the window, they are looked at together.
@@ -100,14 +108,29 @@ INLINE typename E::V ck_ld_step(const Hooks* hooks, i64 site, i64 program, const
   return ck_ld<E, Full>(hooks, site, program, p, TO(vi64, iota()) * step, m, other, n);
 }
 template <class E, bool Full>
-INLINE void ck_st_row(const Hooks* hooks, i64 site, i64 program, void* p, typename E::V x, vi32 m, i32 n) {
-  const Hooks::Window& w = hooks->windows[site];
-  const typename E::S* first = (const typename E::S*)p;
-  if (!Full || !ck_inside(w, first, 1, L) || !every(m) || !ck_claim_row(w, w.writer, program, first))
-    return ck_st<E, Full>(hooks, site, program, p, TO(vi64, iota()), x, m, n);
-  *w.stored = 1;
-  if (w.written != nullptr) __builtin_memset(w.written + (((const char*)p - w.begin) >> w.shift), 1, L);
-  st<E, true>(p, x, L);
+INLINE void ck_st_step(const Hooks* hooks, i64 site, i64 program, void* p, i64 step, typename E::V x, vi32 m, i32 n) {
+  const Hooks::Window w = hooks->windows[site];
+  typename E::S* first = (typename E::S*)p;
+  if (!ck_inside(w, first, step, Full ? L : n))
+    return ck_st<E, Full>(hooks, site, program, p, TO(vi64, iota()) * step, x, m, n);
+  if (Full && step == 1 && every(m) && ck_claim_row(w, w.writer, program, first)) {
+    const i64 at = ((const char*)p - w.begin) >> w.shift;
+    w.touched[at >> 10] = w.touched[(at + L - 1) >> 10] = 1;
+    if (w.written != nullptr) __builtin_memset(w.written + at, 1, L);
+    return st<E, true>(p, x, L);
+  }
+  const typename E::R r = E::down(x);
+  for (int l = 0; l < (Full ? L : n); ++l) {
+    typename E::S* q = first + l * step;
+    const typename E::S s = r[l];
+    if (!m[l]) continue;
+    if (ck_claim(w, w.writer, program, q)) {
+      ck_stored(w, q);
+      *q = s;
+    } else if (hooks->access(hooks->context, site, q, program, &s)) {
+      *q = s;
+    }
+  }
 }
 template <bool Full>
 INLINE void ck_assert(const Hooks* hooks, i64 site, i64 program, vi32 m, i32 n) {
