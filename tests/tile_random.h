@@ -179,6 +179,19 @@ class RandomFunction {
     ops_->push_back(std::move(op));
   }
 
+  // Elements are read, changed and written back, or a little further on; what was read may be used again later.
+  void in_place(const Type& type) {
+    ValueId p = at(pointer(type.elem, false), positions(type.shape));
+    const ValueId x = emit(Code::load, {p}, type), y = emit(chance(50) ? Code::add : Code::max, {x, value(type)}, type);
+    if (chance(30)) p = at(p, number({Elem::i32, false, type.shape}, pick(4)));
+    Op op;
+    op.code = Code::store;
+    op.operands = {p, y};
+    if (chance(20)) op.operands.push_back(value(with_elem(type, Elem::i1)));
+    ops_->push_back(std::move(op));
+    pool_.push_back(chance(50) ? x : y);
+  }
+
   void many(std::int64_t count, int depth) {
     while (count-- > 0) one(depth);
   }
@@ -224,7 +237,7 @@ class RandomFunction {
         if (type.is_tile()) pool_.push_back(repeated(type));
         break;
       case 13:
-        if (chance(30)) store(value(type));
+        chance(50) ? store(value(type)) : in_place(type);
         break;
       case 14: chance(70) ? branch(depth) : repeat(depth); break;
       case 15:

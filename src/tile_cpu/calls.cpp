@@ -181,11 +181,12 @@ void Emitter::emit_call(const Op& op) {
   }
   line(fmt::format("for (i64 o = 0; o < {}; ++o)", outer));
   line(fmt::format("  for (i64 k = 0; k < {}; ++k) {{", inner));
+  const bool turned = type(op.operands[0]).elem == Elem::i1;  // in an array, true is -1
   line("    i32 best = 0;");
   line(
       fmt::format("    for (i64 j = 1; j < {0}; ++j) {{ const auto x = {1}[(o * {0} + j) * {2} + k], y = {1}[(o * {0} "
                   "+ best) * {2} + k]; if (x {3} y || (y != y && x == x)) best = (i32)j; }}",
-                  size, from, inner, op.combine == Combine::argmax ? ">" : "<"));
+                  size, from, inner, (op.combine == Combine::argmax) != turned ? ">" : "<"));
   line(fmt::format("    {} = best;", target));
   line("  }");
 }

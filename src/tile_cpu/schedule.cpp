@@ -85,12 +85,20 @@ bool Emitter::overwritten(const Op& load) const {
   for (const Op* w : writes_) {
     const Access a{memory, kNoValue, false}, b{memory_of(w->operands[0]), kNoValue, true};
     if (!conflict(a, b)) continue;
-    // read, compute, write back the same elements: the load may stay where the store is, if nothing else uses it later
+    // read, compute, write back the same elements: the load may stay where the store is, if nothing later is made of it
     const bool own =
         w->operands[0] == load.operands[0] && block_of_.at(w) == block_of_.at(&load) && order_.at(w) > order_.at(&load);
     if (!own) return true;
-    for (const Op* user : users_[static_cast<std::size_t>(load.result())])
-      if (order_.at(user) > order_.at(w) || block_of_.at(user) != block_of_.at(w)) return true;
+    std::set<ValueId> seen;
+    const auto needed_later = [&](auto&& self, ValueId v) -> bool {  // it, or what is made of it
+      if (!seen.insert(v).second) return false;
+      return std::any_of(
+          users_[static_cast<std::size_t>(v)].begin(), users_[static_cast<std::size_t>(v)].end(), [&](const Op* user) {
+            return order_.at(user) > order_.at(w) || block_of_.at(user) != block_of_.at(w) ||
+                   std::any_of(user->results.begin(), user->results.end(), [&](ValueId r) { return self(self, r); });
+          });
+    };
+    if (needed_later(needed_later, load.result())) return true;
   }
   return false;
 }
