@@ -260,9 +260,20 @@ class Free(Mixed):
         self.line(f"tl.store({p} + ({at}), {x.text}, mask=mask)")
         return x
 
+    def in_place(self):
+        """Elements that are read and written back; what was read is used later."""
+        dtype = self.r.choice(INTS + FLOATS)
+        p = f"z{len(self.arguments)}"
+        self.argument(p, Buffer(dtype, self.values_of(dtype, self.elements)))
+        x = self.name(f"tl.load({p} + at, mask=mask, other={self.literal(dtype)})", dtype, self.shape)
+        y = self.name(self.r.choice([f"tl.maximum({x.text}, {self.literal(dtype)})", f"-{x.text}", f"{x.text} * 2"]), dtype, self.shape)
+        self.line(f"tl.store({p} + at, {y.text}, mask=mask)")
+        return y
+
     def any(self):
         kinds = [self.step] * 6 + [self.reduce] * 3 + [self.scan, self.turn, self.again, self.loop, self.branch, self.repeat, self.call, self.atomic,
-                                                       self.gather, self.dot, self.dot, self.halves, self.columns, self.columns, self.choose, self.scatter]
+                                                       self.gather, self.dot, self.dot, self.halves, self.columns, self.columns, self.choose, self.scatter,
+                                                       self.in_place]
         for _ in range(60):
             v = self.r.choice(kinds)()
             if v:
