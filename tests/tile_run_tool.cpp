@@ -22,7 +22,7 @@
 #include "cuda/nvrtc.h"
 #include "pass/cuda_run.h"
 #include "pass/kernel_build.h"
-#include "pass/kernel_names.h"
+#include "pass/module.h"
 #include "tile/interpret.h"
 #include "tile/stages.h"
 #include "tile_cpu/compile.h"
@@ -119,9 +119,7 @@ class Arena {
 };
 
 void interpret(const Case& c, const Arena& arena) {
-  const auto specs = kernel_arguments(c.plan, c.launch, c.variant()).take();
-  const KernelNames names(*c.launch.kernel.owner);
-  const tile::Function f = tile::lower_kernel(names, *c.launch.kernel.module, *c.launch.kernel.function, specs).take();
+  const tile::Function f = lower_launch(c.plan, c.launch, c.variant()).take();
   std::vector<tile::Argument> arguments(f.parameters.size());
   for (std::size_t i = 0; i < arguments.size(); ++i)
     for (const LaunchArgument& a : c.launch.arguments) {

@@ -193,6 +193,15 @@ Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function
   });
 }
 
+Result<HostValue> call_with_values(const PassModule& module, const py::Stmt& function, std::vector<HostValue> arguments,
+                                   std::vector<std::pair<std::string, HostValue>> keywords, HostLimits limits) {
+  return guarded_host([&] {
+    HostMachine machine(module, limits);
+    return machine.call_function({&module, &function, nullptr, nullptr, {}}, std::move(arguments), std::move(keywords),
+                                 function.place);
+  });
+}
+
 Result<HostValue> evaluate_expression(const PassModule& module, const py::Expr& expr, HostLimits limits) {
   return guarded_host([&] {
     HostMachine machine(module, limits);

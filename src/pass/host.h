@@ -28,6 +28,9 @@ Result<LaunchPlan> record_plan(const PassModule& module, const py::Stmt& wrapper
 // Calls a function of a pass file that touches no tensor, with opaque arguments (replacement_args, replacement_func).
 Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function, std::size_t arguments,
                               HostLimits limits = {});
+// The same with values.
+Result<HostValue> call_with_values(const PassModule& module, const py::Stmt& function, std::vector<HostValue> arguments,
+                                   std::vector<std::pair<std::string, HostValue>> keywords, HostLimits limits = {});
 // The value of an expression that stands in a file, and of a module-level constant by its name: for patterns.
 Result<HostValue> evaluate_expression(const PassModule& module, const py::Expr& expr, HostLimits limits = {});
 Result<HostValue> evaluate_constant(const PassModule& module, std::string_view name, HostLimits limits = {});

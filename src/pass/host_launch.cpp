@@ -5,6 +5,7 @@
 
 #include "pass/host_machine.h"
 #include "py/printer.h"
+#include "tile/lower.h"
 
 namespace passnet {
 
@@ -12,10 +13,9 @@ using Kind = HostValue::Kind;
 
 namespace {
 
-bool is_constexpr(const py::Parameter& p) {
-  if (p.annotation == nullptr) return false;
-  const std::string text = py::print(*p.annotation);
-  return text == "tl.constexpr" || text.ends_with(".constexpr") || text == "constexpr" || text == "'tl.constexpr'";
+bool is_constexpr(const PassModule& module, const py::Parameter& p) {
+  return tile::is_constexpr_annotation(p.annotation) ||
+         (p.annotation != nullptr && resolve_path(module, *p.annotation) == "triton.language.constexpr");
 }
 
 auto find_parameter(const py::Stmt& kernel, std::string_view name) {
@@ -23,6 +23,7 @@ auto find_parameter(const py::Stmt& kernel, std::string_view name) {
                       [name](const py::Parameter& p) { return p.name == name; });
 }
 
+constexpr std::size_t kMostArguments = 1000;
 constexpr std::string_view kTensorDescriptor = "triton.tools.tensor_descriptor.TensorDescriptor";
 
 // What triton's launcher takes beside the kernel's own parameters.
@@ -137,8 +138,8 @@ std::vector<HostValue> HostMachine::chosen_configs(const Decorations& decoration
   return out;
 }
 
-LaunchArgument HostMachine::argument(std::string_view name, const HostValue& value, bool constant,
-                                     py::Place place) const {
+void HostMachine::add_argument(std::string_view name, const HostValue& value, bool constant, py::Place place,
+                               std::vector<LaunchArgument>& arguments) const {
   LaunchArgument out;
   out.name = name;
   out.constexpr_ = constant || value.is(Kind::none);
@@ -160,6 +161,22 @@ LaunchArgument HostMachine::argument(std::string_view name, const HostValue& val
       out.scalar.value = value.text;
       out.constexpr_ = true;
       break;
+    case Kind::kernel:
+      out.scalar.value = std::string(value.kernel.function->name);
+      out.function = value.kernel;
+      out.constexpr_ = true;
+      break;
+    case Kind::tuple: {
+      const auto& items = value.items->values;
+      if (arguments.size() + items.size() > kMostArguments)
+        refuse(Code::limit, fmt::format("a kernel has more than {} arguments", kMostArguments), place);
+      out.items = items.size();
+      out.constexpr_ = false;
+      arguments.push_back(std::move(out));
+      for (std::size_t i = 0; i < items.size(); ++i)
+        add_argument(tile::item_name(name, i), items[i], constant, place, arguments);
+      return;
+    }
     case Kind::object:
       if (value.klass->name == kTensorDescriptor) {
         const auto& fields = value.items->values;  // base, shape, strides, block_shape
@@ -175,9 +192,9 @@ LaunchArgument HostMachine::argument(std::string_view name, const HostValue& val
       [[fallthrough]];
     default:
       refuse(Code::host, fmt::format("argument '{}' of a kernel is a {}", name, host_type_name(value)), place,
-             "kernels take tensors, numbers, bools, None, dtypes and strings");
+             "kernels take tensors, numbers, bools, None, dtypes, strings, device functions and tuples of them");
   }
-  return out;
+  arguments.push_back(std::move(out));
 }
 
 void HostMachine::set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place) {
@@ -254,7 +271,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
       auto& slot = all[static_cast<std::size_t>(p - kernel.parameters.begin())];
       if (slot) raise("ValueError", fmt::format("'{}' is set by autotune and by the call", meta[i].text), place);
       slot = meta[i + 1];
-      variant.meta.push_back(argument(meta[i].text, meta[i + 1], true, place));
+      add_argument(meta[i].text, meta[i + 1], true, place, variant.meta);
     }
     HostValue seen = HostValue::sequence(Kind::dict, {});
     const auto refresh = [&] {
@@ -277,7 +294,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
         refuse(Code::host, fmt::format("heuristics set '{}', which kernel {} does not have", name, kernel.name), place);
       const HostValue v = call(function, {seen}, {}, place);
       all[static_cast<std::size_t>(p - kernel.parameters.begin())] = v;
-      variant.meta.push_back(argument(name, v, true, place));
+      add_argument(name, v, true, place, variant.meta);
       refresh();
     }
     if (variant.num_warps < 1 || variant.num_warps > 64 || (variant.num_warps & (variant.num_warps - 1)) != 0)
@@ -299,7 +316,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
                                           [&](const LaunchArgument& a) { return a.name == p.name; });
     if (from_variant) continue;
     if (!values[i]) values[i] = module_constant(*launcher.module, *p.default_value, p.name, place);
-    out.arguments.push_back(argument(p.name, *values[i], is_constexpr(p), place));
+    add_argument(p.name, *values[i], is_constexpr(*launcher.module, p), place, out.arguments);
   }
   plan_.launches.push_back(std::move(out));
   plan_.order.emplace_back(false, plan_.launches.size() - 1);

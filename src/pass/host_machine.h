@@ -197,7 +197,8 @@ class HostMachine {
   std::vector<HostValue> chosen_configs(const Decorations& decoration, const py::Stmt& kernel, const HostArgs& args,
                                         const HostKwargs& kwargs, py::Place place);
   void set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place);
-  LaunchArgument argument(std::string_view name, const HostValue& value, bool is_constexpr, py::Place place) const;
+  void add_argument(std::string_view name, const HostValue& value, bool is_constexpr, py::Place place,
+                    std::vector<LaunchArgument>& out) const;
   std::optional<HostValue> make_descriptor(std::string_view path, HostArgs& args, const HostKwargs& kwargs,
                                            py::Place place);
   HostValue make_config(HostArgs args, HostKwargs kwargs, py::Place place);

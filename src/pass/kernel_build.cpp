@@ -97,9 +97,9 @@ Root root_of(const LaunchPlan& plan, BufferId buffer) {
 }
 
 Result<tile::Function> lower_launch(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant) {
-  auto specs = kernel_arguments(plan, launch, variant);
-  if (!specs) return std::move(specs.error());
   const KernelNames names(*launch.kernel.owner);
+  auto specs = kernel_arguments(names, plan, launch, variant);
+  if (!specs) return std::move(specs.error());
   return tile::lower_kernel(names, *launch.kernel.module, *launch.kernel.function, *specs);
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pass/host.h"
 
 namespace passnet {
@@ -39,6 +41,31 @@ std::optional<ConstValue> constant_of(const HostValue& v, int depth = 0) {
     }
     default: return std::nullopt;
   }
+}
+
+HostValue host_value(const ConstValue& v) {
+  using K = ConstValue::Kind;
+  switch (v.kind) {
+    case K::none: return {};
+    case K::boolean: return HostValue::boolean(v.integer != 0);
+    case K::integer: return HostValue::of(v.integer);
+    case K::real: return HostValue::of(v.real);
+    case K::string: return HostValue::string(v.text);
+    case K::type: return HostValue::path("triton.language." + tile::triton_type(v.type));
+    case K::tuple: {
+      std::vector<HostValue> items;
+      for (const ConstValue& item : v.items) items.push_back(host_value(item));
+      return HostValue::sequence(HostValue::Kind::tuple, std::move(items));
+    }
+  }
+  return {};
+}
+
+bool is_of_constants(const PassModule& module, const py::Stmt& function) {
+  return std::any_of(function.decorators.begin(), function.decorators.end(), [&](const py::Expr* d) {
+    const std::string path = resolve_path(module, *d);
+    return path == "triton.constexpr_function" || path == "triton.runtime.jit.constexpr_function";
+  });
 }
 
 }  // namespace
@@ -89,7 +116,9 @@ Named KernelNames::find(std::string_view name) const {
       break;
     case Binding::Kind::kernel:
     case Binding::Kind::function:
-      out.kind = b->kind == Binding::Kind::kernel ? Named::Kind::kernel : Named::Kind::function;
+      out.kind = b->kind == Binding::Kind::kernel            ? Named::Kind::kernel
+                 : is_of_constants(*b->owner, *b->statement) ? Named::Kind::of_constants
+                                                             : Named::Kind::function;
       out.function = b->statement;
       out.file = &b->owner->syntax;
       out.names = &of(*b->owner);
@@ -115,6 +144,21 @@ Named KernelNames::find(std::string_view name) const {
   return out;
 }
 
+Result<ConstValue> KernelNames::call(const py::Stmt& function, const std::vector<ConstValue>& arguments,
+                                     const NamedConstants& keywords) const {
+  std::vector<HostValue> values;
+  for (const ConstValue& v : arguments) values.push_back(host_value(v));
+  std::vector<std::pair<std::string, HostValue>> named;
+  for (const auto& [name, v] : keywords) named.emplace_back(name, host_value(v));
+  auto result = call_with_values(module_, function, std::move(values), std::move(named));
+  if (!result) return std::move(result.error());
+  if (auto constant = constant_of(*result)) return std::move(*constant);
+  return Error{Code::kernel,
+               module_.syntax.where(function.place),
+               fmt::format("{} gives a {}, which is no constant of a kernel", function.name, host_type_name(*result)),
+               {}};
+}
+
 ConstValue kernel_constant(const Scalar& scalar) {
   if (const bool* v = std::get_if<bool>(&scalar.value)) return ConstValue::boolean(*v);
   if (const std::int64_t* v = std::get_if<std::int64_t>(&scalar.value)) return ConstValue::of(*v);
@@ -129,54 +173,79 @@ ConstValue kernel_constant(const Scalar& scalar) {
   return {};
 }
 
-Result<std::vector<tile::ArgumentSpec>> kernel_arguments(const Launch& launch, const LaunchVariant& variant,
-                                                         const std::function<Dtype(BufferId)>& dtype_of) {
-  return guarded([&] {
-    std::vector<tile::ArgumentSpec> out;
-    for (const py::Parameter& p : launch.kernel.function->parameters) {
-      const LaunchArgument* found = nullptr;
-      for (const auto* list : {&launch.arguments, &variant.meta})
-        for (const LaunchArgument& a : *list)
-          if (a.name == p.name) found = &a;
-      const auto refuse = [&](std::string message) {
-        fail({Code::kernel, launch.kernel.module->where(p.place), std::move(message), {}});
-      };
-      if (found == nullptr) refuse(fmt::format("parameter '{}' has no argument", p.name));
-      const bool constant = found->constexpr_ || tile::is_constexpr_annotation(p.annotation);
-      const auto& scalar = found->scalar.value;
-      if (found->buffer >= 0) {
-        const Dtype dtype = dtype_of(found->buffer);
-        const auto elem = tile::elem_of(dtype);
-        if (!elem) refuse(fmt::format("a kernel cannot take a tensor of {}", dtype_row(dtype).name));
-        out.push_back(tile::ArgumentSpec::pointer(*elem));
-        if (found->blocks) {
-          const auto tuple = [](const std::vector<std::int64_t>& numbers) {
-            std::vector<ConstValue> items;
-            for (const std::int64_t n : numbers) items.push_back(ConstValue::of(n));
-            return ConstValue::tuple(std::move(items));
-          };
-          const TensorBlocks& b = *found->blocks;
-          out.back().constant = ConstValue::tuple({tuple(b.sizes), tuple(b.strides), tuple(b.block)});
-        }
-      } else if (constant || std::holds_alternative<std::monostate>(scalar) ||
-                 std::holds_alternative<std::string>(scalar)) {
-        out.push_back(tile::ArgumentSpec::of(kernel_constant(found->scalar)));
-      } else if (std::holds_alternative<bool>(scalar)) {
-        out.push_back(tile::ArgumentSpec::boolean());
-      } else if (const std::int64_t* v = std::get_if<std::int64_t>(&scalar)) {
-        out.push_back(tile::ArgumentSpec::integer(*v));
-      } else {
-        out.push_back(tile::ArgumentSpec::real());
-      }
+namespace {
+
+// The arguments of a launch as the front-end takes them, by name.
+class Specs {
+ public:
+  Specs(const KernelNames& names, const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant)
+      : names_(names), plan_(plan), launch_(launch) {
+    for (const auto* list : {&launch.arguments, &variant.meta})
+      for (const LaunchArgument& a : *list) arguments_[a.name] = &a;
+  }
+
+  tile::ArgumentSpec spec(const std::string& name, const py::Parameter& p) const {
+    const auto found = arguments_.find(name);
+    if (found == arguments_.end()) refuse(p, fmt::format("parameter '{}' has no argument", name));
+    const LaunchArgument& a = *found->second;
+    if (a.items) {
+      std::vector<tile::ArgumentSpec> items;
+      for (std::size_t i = 0; i < *a.items; ++i) items.push_back(spec(tile::item_name(name, i), p));
+      return tile::ArgumentSpec::tuple(std::move(items));
     }
+    if (a.function.function != nullptr) {
+      Named named;
+      named.kind = Named::Kind::kernel;
+      named.function = a.function.function;
+      named.file = a.function.module;
+      named.names = &names_.of(*a.function.owner);
+      return tile::ArgumentSpec::of(std::move(named));
+    }
+    if (a.buffer >= 0) return pointer(a, p);
+    const auto& scalar = a.scalar.value;
+    if (a.constexpr_ || tile::is_constexpr_annotation(p.annotation) || std::holds_alternative<std::monostate>(scalar) ||
+        std::holds_alternative<std::string>(scalar))
+      return tile::ArgumentSpec::of(kernel_constant(a.scalar));
+    if (std::holds_alternative<bool>(scalar)) return tile::ArgumentSpec::boolean();
+    if (const std::int64_t* v = std::get_if<std::int64_t>(&scalar)) return tile::ArgumentSpec::integer(*v);
+    return tile::ArgumentSpec::real();
+  }
+
+ private:
+  [[noreturn]] void refuse(const py::Parameter& p, std::string message) const {
+    fail({Code::kernel, launch_.kernel.module->where(p.place), std::move(message), {}});
+  }
+  tile::ArgumentSpec pointer(const LaunchArgument& a, const py::Parameter& p) const {
+    const Dtype dtype = plan_.buffers.at(static_cast<std::size_t>(a.buffer)).desc.dtype;
+    const auto elem = tile::elem_of(dtype);
+    if (!elem) refuse(p, fmt::format("a kernel cannot take a tensor of {}", dtype_row(dtype).name));
+    auto out = tile::ArgumentSpec::pointer(*elem);
+    if (!a.blocks) return out;
+    const auto tuple = [](const std::vector<std::int64_t>& numbers) {
+      std::vector<ConstValue> items;
+      for (const std::int64_t n : numbers) items.push_back(ConstValue::of(n));
+      return ConstValue::tuple(std::move(items));
+    };
+    out.constant = ConstValue::tuple({tuple(a.blocks->sizes), tuple(a.blocks->strides), tuple(a.blocks->block)});
+    return out;
+  }
+
+  const KernelNames& names_;
+  const LaunchPlan& plan_;
+  const Launch& launch_;
+  std::map<std::string, const LaunchArgument*, std::less<>> arguments_;
+};
+
+}  // namespace
+
+Result<std::vector<tile::ArgumentSpec>> kernel_arguments(const KernelNames& names, const LaunchPlan& plan,
+                                                         const Launch& launch, const LaunchVariant& variant) {
+  return guarded([&] {
+    const Specs specs(names, plan, launch, variant);
+    std::vector<tile::ArgumentSpec> out;
+    for (const py::Parameter& p : launch.kernel.function->parameters) out.push_back(specs.spec(std::string(p.name), p));
     return out;
   });
-}
-
-Result<std::vector<tile::ArgumentSpec>> kernel_arguments(const LaunchPlan& plan, const Launch& launch,
-                                                         const LaunchVariant& variant) {
-  return kernel_arguments(launch, variant,
-                          [&](BufferId id) { return plan.buffers.at(static_cast<std::size_t>(id)).desc.dtype; });
 }
 
 }  // namespace passnet

@@ -1,7 +1,6 @@
 // What a kernel sees of its file, and a launch's arguments as the front-end takes them.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 
@@ -16,6 +15,10 @@ class KernelNames final : public tile::Names {
  public:
   explicit KernelNames(const PassModule& module);
   tile::Named find(std::string_view name) const override;
+  Result<tile::ConstValue> call(const py::Stmt& function, const std::vector<tile::ConstValue>& arguments,
+                                const NamedConstants& keywords) const override;
+  // The names of the file that a device function stands in.
+  const KernelNames& of(const PassModule& module) const;
 
  private:
   // One object per file, shared, so that a device function's names live as long as the kernel's.
@@ -23,7 +26,6 @@ class KernelNames final : public tile::Names {
     std::map<const PassModule*, std::unique_ptr<KernelNames>> members;
   };
   KernelNames(const PassModule& module, Family* family) : module_(module), family_(family) {}
-  const KernelNames& of(const PassModule& module) const;
   tile::Named evaluate(std::string_view name, const Binding& binding) const;
 
   const PassModule& module_;
@@ -35,11 +37,8 @@ class KernelNames final : public tile::Names {
 // A constexpr argument: numbers, strings; "triton.language.float32" is the element type.
 tile::ConstValue kernel_constant(const Scalar& scalar);
 
-// One for each parameter of the launch's kernel, in order.
-Result<std::vector<tile::ArgumentSpec>> kernel_arguments(const LaunchPlan& plan, const Launch& launch,
-                                                         const LaunchVariant& variant);
-// The same, with the element types of the buffers given by their number.
-Result<std::vector<tile::ArgumentSpec>> kernel_arguments(const Launch& launch, const LaunchVariant& variant,
-                                                         const std::function<Dtype(BufferId)>& dtype_of);
+// One for each parameter of the launch's kernel, in order. `names`: of the kernel's file.
+Result<std::vector<tile::ArgumentSpec>> kernel_arguments(const KernelNames& names, const LaunchPlan& plan,
+                                                         const Launch& launch, const LaunchVariant& variant);
 
 }  // namespace passnet

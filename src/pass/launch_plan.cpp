@@ -18,6 +18,7 @@ std::string scalar_text(const Scalar& s) {
 namespace {
 
 std::string argument_text(const LaunchArgument& a) {
+  if (a.items) return fmt::format("{}: {} items", a.name, *a.items);
   return fmt::format("{}{}={}{}", a.name, a.constexpr_ ? "!" : "",
                      a.buffer >= 0 ? fmt::format("b{}", a.buffer) : scalar_text(a.scalar),
                      a.blocks ? fmt::format(" in blocks ({})", fmt::join(a.blocks->block, ", ")) : "");

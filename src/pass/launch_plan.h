@@ -45,12 +45,24 @@ struct TensorBlocks {
   std::vector<std::int64_t> sizes, strides, block;
 };
 
+struct PassModule;
+
+struct KernelRef {
+  const py::Module* module = nullptr;
+  const py::Stmt* function = nullptr;
+  const PassModule* owner = nullptr;  // whose names the kernel sees
+  std::string name() const { return std::string(function->name); }
+};
+
+// A tuple is an argument without a value, followed by one for each item (tile::item_name).
 struct LaunchArgument {
   std::string name;
   BufferId buffer = -1;  // a tensor, or
   Scalar scalar;         // a number, bool, None or a constexpr
   bool constexpr_ = false;
   std::optional<TensorBlocks> blocks;  // the tensor comes as a descriptor
+  std::optional<std::size_t> items;    // of a tuple
+  KernelRef function;                  // a device function, whose name is the scalar
 };
 
 // One way to launch: autotuned kernels have several, of which the back-end keeps the fastest.
@@ -60,15 +72,6 @@ struct LaunchVariant {
   int num_warps = 4;
   int num_stages = 3;
   bool fp_fusion = true;  // enable_fp_fusion: on a GPU a product and a sum after it may be rounded once
-};
-
-struct PassModule;
-
-struct KernelRef {
-  const py::Module* module = nullptr;
-  const py::Stmt* function = nullptr;
-  const PassModule* owner = nullptr;  // whose names the kernel sees
-  std::string name() const { return std::string(function->name); }
 };
 
 struct Launch {

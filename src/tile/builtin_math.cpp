@@ -228,9 +228,14 @@ Operand Lowering::b_lib_binary(Call& c) {
   return Operand::tensor(emit2(c.row.code, x, y));
 }
 
+Operand Lowering::b_to_int(Call& c) {
+  return Operand::tensor(cast(emit1(c.row.code, float_arg(c, 0)), Elem::i32));
+}
+
 Operand Lowering::b_lib(Call& c) {
   const std::string_view name = c.row.name;
-  if (name == "int_as_float") return Operand::tensor(bitcast(tensor_arg(c, 0), Elem::f32));
+  if (name == "int_as_float" || name == "uint_as_float") return Operand::tensor(bitcast(tensor_arg(c, 0), Elem::f32));
+  if (name == "int2float_rn") return Operand::tensor(cast(tensor_arg(c, 0), Elem::f32));
   const ValueId x = float_arg(c, 0);
   const auto real = [&](double v) { return real_like(v, x); };
   const auto add = [&](ValueId a, ValueId b) { return emit2(Code::add, a, b); };
@@ -302,6 +307,7 @@ Operand Lowering::b_lib(Call& c) {
   if (name == "rcp_rn") return out(div(real(1), x));
   if (name == "llrint") return out(cast(emit1(Code::round, x), Elem::i64));
   if (name == "float_as_int") return out(bitcast(x, Elem::i32));
+  if (name == "float_as_uint") return out(bitcast(x, Elem::u32));
   refuse(fmt::format("{} in a kernel", c.name), {}, ErrorCode::unsupported);
 }
 

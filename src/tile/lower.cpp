@@ -50,7 +50,7 @@ ArgumentSpec ArgumentSpec::integer(std::int64_t value) {
   if (value == 1) return of(ConstValue::of(value));
   const bool fits =
       value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
-  return {Kind::scalar, fits ? Elem::i32 : Elem::i64, {}};
+  return {Kind::scalar, fits ? Elem::i32 : Elem::i64, {}, {}, {}};
 }
 
 bool is_constexpr_annotation(const py::Expr* annotation) {
@@ -58,15 +58,6 @@ bool is_constexpr_annotation(const py::Expr* annotation) {
   const std::string text =
       annotation->kind == py::ExprKind::string ? std::string(annotation->text) : py::dotted_name(*annotation);
   return text == "constexpr" || text.ends_with(".constexpr");
-}
-
-std::vector<int> parameter_numbers(const py::Stmt& kernel, const Function& function) {
-  std::vector<int> out;
-  for (const py::Parameter& p : kernel.parameters) {
-    const auto at = std::find(function.parameters.begin(), function.parameters.end(), p.name);
-    out.push_back(at == function.parameters.end() ? -1 : static_cast<int>(at - function.parameters.begin()));
-  }
-  return out;
 }
 
 Result<Function> lower_kernel(const Names& names, const py::Module& file, const py::Stmt& kernel,
@@ -102,39 +93,44 @@ void Lowering::bind_parameters(const py::Stmt& kernel, std::span<const ArgumentS
     place_ = p.place;
     if (p.kind != py::ParameterKind::normal)
       refuse(fmt::format("kernel {} has the parameter *{}", kernel.name, p.name), "name every parameter of a kernel");
-    if (is_constexpr_annotation(p.annotation)) {
-      if (a.kind != ArgumentSpec::Kind::constant)
-        refuse(fmt::format("'{}' is a tl.constexpr; what is given for it is no constant", p.name),
-               "a tl.constexpr takes numbers, bools, strings, None and element types");
-      frame_->scope[p.name] = Operand::of(a.constant);
-      continue;
-    }
-    // n: tl.int64 fixes the type of a number, and 1 is no constant then
-    std::optional<Elem> fixed;
-    if (p.annotation != nullptr) {
-      std::string text = py::dotted_name(*p.annotation);
-      fixed = elem_of_name(std::string_view(text).substr(text.rfind('.') + 1));
-    }
-    if (a.kind == ArgumentSpec::Kind::constant) {
-      if (fixed && a.constant.is_number())
-        set_name(p.name, Operand::tensor(constant(a.constant, *fixed)));
-      else
-        frame_->scope[p.name] = Operand::of(a.constant);
-      continue;
-    }
-    const bool pointer = a.kind == ArgumentSpec::Kind::pointer;
-    const ValueId v = out_.add_value({a.elem, pointer, {}}, std::string(p.name));
-    out_.parameters.emplace_back(p.name);
-    out_.body.params.push_back(v);
-    Operand& bound = frame_->scope[p.name];
-    bound = Operand::tensor(!pointer && fixed && *fixed != a.elem ? cast(v, *fixed) : v);
-    if (pointer && a.constant.is(ConstValue::Kind::tuple)) {
-      std::vector<Operand> args{bound};
-      for (const ConstValue& part : a.constant.items) args.push_back(Operand::of(part));
-      bound = call_builtin(*find_builtin("make_tensor_descriptor", kTl), std::string(p.name), std::move(args), {});
-    }
+    if (is_constexpr_annotation(p.annotation) && !a.is_constant())
+      refuse(fmt::format("'{}' is a tl.constexpr; what is given for it is no constant", p.name),
+             "a tl.constexpr takes numbers, bools, strings, None, element types, functions and tuples of them");
+    set_name(p.name, bind(p, std::string(p.name), a));
   }
   place_ = kernel.place;
+}
+
+// What a kernel sees of an argument, or of a tuple's item.
+Operand Lowering::bind(const py::Parameter& p, const std::string& name, const ArgumentSpec& a) {
+  // n: tl.int64 fixes the type of a number, and 1 is no constant then
+  std::optional<Elem> fixed;
+  if (p.annotation != nullptr) {
+    std::string text = py::dotted_name(*p.annotation);
+    fixed = elem_of_name(std::string_view(text).substr(text.rfind('.') + 1));
+  }
+  switch (a.kind) {
+    case ArgumentSpec::Kind::constant:
+      if (fixed && a.constant.is_number()) return Operand::tensor(constant(a.constant, *fixed));
+      return Operand::of(a.constant);
+    case ArgumentSpec::Kind::function: return from_named(a.function, name);
+    case ArgumentSpec::Kind::tuple: {
+      std::vector<Operand> items;
+      for (std::size_t i = 0; i < a.items.size(); ++i) items.push_back(bind(p, item_name(name, i), a.items[i]));
+      return Operand::tuple(std::move(items));
+    }
+    case ArgumentSpec::Kind::pointer:
+    case ArgumentSpec::Kind::scalar: break;
+  }
+  const bool pointer = a.kind == ArgumentSpec::Kind::pointer;
+  const ValueId v = out_.add_value({a.elem, pointer, {}}, name);
+  out_.parameters.push_back(name);
+  out_.body.params.push_back(v);
+  const Operand bound = Operand::tensor(!pointer && fixed && *fixed != a.elem ? cast(v, *fixed) : v);
+  if (!pointer || !a.constant.is(ConstValue::Kind::tuple)) return bound;
+  std::vector<Operand> args{bound};
+  for (const ConstValue& part : a.constant.items) args.push_back(Operand::of(part));
+  return call_builtin(*find_builtin("make_tensor_descriptor", kTl), name, std::move(args), {});
 }
 
 // ---- statements
@@ -333,6 +329,7 @@ std::string Lowering::operand_text(const Operand& v) const {
     case Operand::Kind::tuple: return fmt::format("a tuple of {}", v.items.size());
     case Operand::Kind::block_pointer: return "a block pointer";
     case Operand::Kind::descriptor: return "a tensor descriptor";
+    case Operand::Kind::of_constants:
     case Operand::Kind::function: return fmt::format("the function {}", v.function->name);
     case Operand::Kind::path: return fmt::format("the function {}", v.text);
     case Operand::Kind::module: return "a module";

@@ -105,6 +105,10 @@ Operand Lowering::eval_call(const py::Expr& e) {
       std::vector<Operand> args = arguments();
       return call_function(callee, std::move(args), keywords());
     }
+    case OK::of_constants: {
+      const std::vector<Operand> args = arguments();
+      return call_of_constants(callee, args, keywords());
+    }
     case OK::method: {
       const Operand& self = callee.items[0];
       if (self.is_constant() && self.constant.is(ConstValue::Kind::type))
@@ -197,6 +201,24 @@ Operand Lowering::call_builtin(const Builtin& row, std::string name, std::vector
 }
 
 // ---- device functions
+
+// @triton.constexpr_function: plain Python, run while the kernel is compiled.
+Operand Lowering::call_of_constants(const Operand& f, const std::vector<Operand>& args, const Keywords& kwargs) {
+  const auto constant = [&](auto&& self, const Operand& v) -> ConstValue {
+    if (v.is_constant()) return v.constant;
+    if (!v.is(OK::tuple))
+      refuse(fmt::format("{} is called with {}; it takes constants", f.function->name, operand_text(v)),
+             "@triton.constexpr_function runs when the kernel is compiled; for values of the run write @triton.jit");
+    std::vector<ConstValue> items;
+    for (const Operand& item : v.items) items.push_back(self(self, item));
+    return ConstValue::tuple(std::move(items));
+  };
+  std::vector<ConstValue> values;
+  for (const Operand& v : args) values.push_back(constant(constant, v));
+  Names::NamedConstants named;
+  for (const auto& [name, v] : kwargs) named.emplace_back(name, constant(constant, v));
+  return Operand::of(f.names->call(*f.function, values, named).take());
+}
 
 Operand Lowering::call_function(const Operand& f, std::vector<Operand> args, Keywords kwargs) {
   constexpr int kDeepest = 32;

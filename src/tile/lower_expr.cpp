@@ -93,9 +93,10 @@ Operand Lowering::eval_name(const py::Expr& e) {
 Operand Lowering::from_named(const Named& named, std::string_view name) {
   switch (named.kind) {
     case Named::Kind::path: return path_attribute(named.path);
+    case Named::Kind::of_constants:
     case Named::Kind::kernel: {
       Operand out;
-      out.kind = Operand::Kind::function;
+      out.kind = named.kind == Named::Kind::kernel ? Operand::Kind::function : Operand::Kind::of_constants;
       out.function = named.function;
       out.file = named.file;
       out.names = named.names;

@@ -26,6 +26,7 @@ struct Operand {
     block_pointer,  // items: base, sizes, strides, offsets (tuples); constant.type: element and block shape
     descriptor,     // the same with offsets of 0: those come with each access; text: what lies outside
     function,       // a device function
+    of_constants,   // a function that is called with constants
     path,           // text: something outside, "triton.language.load", "builtins.range"
     module,         // another file: names
     method,         // text of items[0]
@@ -136,6 +137,7 @@ class Lowering {
 
   // ---- lower.cpp
   void bind_parameters(const py::Stmt& kernel, std::span<const ArgumentSpec> arguments);
+  Operand bind(const py::Parameter& parameter, const std::string& name, const ArgumentSpec& argument);
   void run_assign(const py::Stmt& s);
   void run_annotated(const py::Stmt& s);
   void run_augmented(const py::Stmt& s);
@@ -199,6 +201,8 @@ class Lowering {
   Operand eval_call(const py::Expr& e);
   Operand call_builtin(const Builtin& row, std::string name, std::vector<Operand> args,
                        std::vector<std::pair<std::string_view, Operand>> kwargs);
+  Operand call_of_constants(const Operand& f, const std::vector<Operand>& args,
+                            const std::vector<std::pair<std::string_view, Operand>>& kwargs);
   Operand call_function(const Operand& f, std::vector<Operand> args,
                         std::vector<std::pair<std::string_view, Operand>> kwargs);
   Operand call_type_method(const Type& t, std::string_view name);
@@ -249,6 +253,7 @@ class Lowering {
   Operand b_swizzle2d(Call& c);
   Operand b_lib_binary(Call& c);
   Operand b_lib(Call& c);
+  Operand b_to_int(Call& c);
   Operand b_random(Call& c);
   Operand b_sum(Call& c);
   Operand b_max(Call& c);

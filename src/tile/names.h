@@ -9,13 +9,14 @@ class Names;
 
 struct Named {
   enum class Kind : std::uint8_t {
-    missing,   // the file does not have it
-    path,      // something imported: "triton.language", "triton.language.math.exp"
-    kernel,    // def under @triton.jit: a device function when called
-    function,  // def without it
-    module,    // another file: its names
-    constant,  // tl.constexpr(...), an element type or None at module level
-    variable,  // any other value at module level, which kernels may not read; defaults of parameters may
+    missing,       // the file does not have it
+    path,          // something imported: "triton.language", "triton.language.math.exp"
+    kernel,        // def under @triton.jit: a device function when called
+    function,      // def without it
+    of_constants,  // def under @triton.constexpr_function: called with constants, by Names::call
+    module,        // another file: its names
+    constant,      // tl.constexpr(...), an element type or None at module level
+    variable,      // any other value at module level, which kernels may not read; defaults of parameters may
   } kind = Kind::missing;
   std::string path;
   const py::Stmt* function = nullptr;
@@ -29,6 +30,10 @@ class Names {
  public:
   virtual ~Names() = default;
   virtual Named find(std::string_view name) const = 0;
+  // What a function of constants gives.
+  using NamedConstants = std::vector<std::pair<std::string, ConstValue>>;
+  virtual Result<ConstValue> call(const py::Stmt& function, const std::vector<ConstValue>& arguments,
+                                  const NamedConstants& keywords) const = 0;
 };
 
 }  // namespace passnet::tile
