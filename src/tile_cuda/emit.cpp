@@ -97,8 +97,8 @@ std::string Emitter::replica_guard(const Layout& layout) const {
 
 std::string Emitter::coordinate(const Layout& layout, BitRange bits, const std::string& e) {
   const std::string thread = thread_part(layout, bits), reg = register_part(layout, bits, e);
-  if (thread == "0") return reg;
-  return reg == "0" ? thread : fmt::format("({} + {})", thread, reg);
+  const std::string sum = thread == "0" ? reg : reg == "0" ? thread : thread + " + " + reg;
+  return sum.find('+') == std::string::npos ? sum : "(" + sum + ")";
 }
 
 void Emitter::remember(ValueId v, const Layout& layout, const Ref& ref) { scopes_.back()[{v, layout}] = ref; }
