@@ -65,7 +65,7 @@ Graph replaced(const Graph& graph, const Pattern& pattern, const MatchResult& re
   const Pass& pass = loaded.passes.at(0);
   std::vector<Replacement> replacements;
   for (const Match& match : result.matches)
-    replacements.push_back(make_replacement(match, pass.wrapper_name(), pass.replacement_args));
+    replacements.push_back(make_replacement(match, pass.wrapper.name, pass.replacement_args));
   return rewrite(graph, pattern, replacements).take().graph;
 }
 

@@ -57,9 +57,9 @@ int check(const Options& o) {
       const std::size_t nodes = pass.pattern.nodes.size() - pass.pattern.placeholder_count() - 1;
       if (o.json)
         fmt::print("{{\"folder\": {}, \"pass\": {}, \"nodes\": {}, \"wrapper\": {}}}\n", json_string(path),
-                   json_string(pass.name), nodes, json_string(pass.wrapper_name()));
+                   json_string(pass.name), nodes, json_string(pass.wrapper.name));
       else
-        fmt::print("{}: {} nodes -> {}({})\n", pass.name, nodes, pass.wrapper_name(), args_text(pass));
+        fmt::print("{}: {} nodes -> {}({})\n", pass.name, nodes, pass.wrapper.name, args_text(pass));
     }
     for (const std::string& line : folder->dropped) fmt::print(stderr, "dropped: {}\n", line);
     if (folder->passes.empty()) fmt::print(stderr, "{}: no passes are listed\n", path);
@@ -82,7 +82,7 @@ int plan(const Options& o) {
     if (p.name == o.pass) pass = &p;
   if (pass == nullptr || (!o.pass.empty() && pass->name != o.pass))
     fail({Code::usage, {}, fmt::format("no pass '{}'", o.pass), {}});
-  fmt::print("{}", plan_text(record_plan(*pass->wrapper_module, *pass->wrapper, read_arguments(o.arguments)).take()));
+  fmt::print("{}", plan_text(record_plan(*pass->module, read_arguments(o.arguments)).take()));
   return kOk;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <unordered_map>
 
@@ -60,11 +61,12 @@ class Builder {
     graph_.file = module.file();
   }
 
-  Graph run(const py::Stmt& function) {
+  Graph run(const FunctionSyntax& function) {
     graph_.nodes.reserve(function.body.size() + function.parameters.size());
-    names_.reserve(function.body.size() + function.parameters.size());
+    frame_->names.reserve(function.body.size() + function.parameters.size());
+    give(options_);
     parameters(function);
-    body(function.body);
+    body(function);
     if (!done_)
       error(Code::graph, function.place, fmt::format("'{}' has no return", function.name),
             "end the function with 'return (value,)'");
@@ -75,8 +77,33 @@ class Builder {
  private:
   struct Name {
     Value value;
-    std::uint32_t cleared_at = 0;  // the line of `x = None`
+    std::uint32_t cleared_at = 0;                             // the line of `x = None`
+    std::shared_ptr<const std::vector<Kwarg>> keywords = {};  // of a dict that is written out
   };
+  using Names = std::unordered_map<std::string_view, Name>;
+  // The variables of one call; those of the function around it are seen too.
+  struct Frame {
+    Names names;
+    Frame* around = nullptr;
+  };
+  // A function of the pattern's own: a lambda, or a def inside. What its names mean is what they mean around it.
+  struct OwnFunction {
+    FunctionSyntax syntax;
+    Frame* around = nullptr;
+    const InlinedFunction* file = nullptr;  // a function of the folder instead
+    const py::Module* module = nullptr;
+    const ImportScope* scope = nullptr;
+    BuildOptions options = {};
+  };
+
+  Name* find_name(std::string_view text) const {
+    for (Frame* f = frame_; f != nullptr; f = f->around)
+      if (const auto it = f->names.find(text); it != f->names.end()) return &it->second;
+    return nullptr;
+  }
+  void give(const BuildOptions& options) {
+    for (const auto& [name, value] : options.given) frame_->names[name].value = value;
+  }
 
   [[noreturn]] void error(Code code, py::Place place, std::string message, std::string note = {}) const {
     Error e{code, module_->where(place), std::move(message), {}};
@@ -89,7 +116,7 @@ class Builder {
   }
 
   // ---- statements
-  void parameters(const py::Stmt& function) {
+  void parameters(const FunctionSyntax& function) {
     bool first = true;
     for (const py::Parameter& p : function.parameters) {
       if (p.kind != py::ParameterKind::normal)
@@ -100,8 +127,10 @@ class Builder {
       node.name = p.name;
       if (p.annotation != nullptr) node.target = py::print(*p.annotation);
       const NodeId id = add(std::move(node), p.place);
-      if (!names_.try_emplace(p.name, Name{Value::ref(id)}).second)
+      const Name* known = find_name(p.name);
+      if (known != nullptr && known->value.is_node())
         error(Code::name, p.place, fmt::format("parameter '{}' is named twice", p.name));
+      frame_->names[p.name] = Name{Value::ref(id)};
     }
   }
 
@@ -115,21 +144,7 @@ class Builder {
       case py::StmtKind::expression:
         if (s.value->kind != py::ExprKind::string && s.value->kind != py::ExprKind::ellipsis) value(*s.value);
         return;
-      case py::StmtKind::return_: {
-        if (depth_ > 0) {
-          returned_ = s.value != nullptr ? value(*s.value) : Value::none();
-          done_ = true;
-          return;
-        }
-        Node node;
-        node.kind = NodeKind::output;
-        node.name = "output";
-        node.target = "output";
-        node.args.push_back(s.value != nullptr ? value(*s.value) : Value::none());
-        add(std::move(node), s.place);
-        done_ = true;
-        return;
-      }
+      case py::StmtKind::return_: return give_back(s.value, s.place);
       case py::StmtKind::pass: return;
       case py::StmtKind::import:
       case py::StmtKind::import_from:
@@ -146,10 +161,42 @@ class Builder {
         not_straight(s.place, "an if");
       case py::StmtKind::for_: return loop(s);
       case py::StmtKind::while_: not_straight(s.place, "a while loop");
-      case py::StmtKind::function: not_straight(s.place, "a function");
+      case py::StmtKind::function:
+        if (!in_pattern() || !s.decorators.empty()) not_straight(s.place, "a function");
+        frame_->names[s.name] = {own_function(s), 0};
+        return;
+      case py::StmtKind::assert_:
+        if (const auto truth = decided(*s.value)) {
+          if (!*truth) error(Code::graph, s.place, "an assertion of the pattern does not hold");
+          return;
+        }
+        not_straight(s.place, in_pattern() ? "an assertion about a tensor's values" : "this statement");
       case py::StmtKind::class_: not_straight(s.place, "a class");
       default: not_straight(s.place, "this statement");
     }
+  }
+
+  void give_back(const py::Expr* result, py::Place place) {
+    Value v = result != nullptr ? value(*result) : Value::none();
+    done_ = true;
+    if (depth_ > 0) {
+      returned_ = std::move(v);
+      return;
+    }
+    Node node;
+    node.kind = NodeKind::output;
+    node.name = "output";
+    node.target = "output";
+    node.args.push_back(std::move(v));
+    refuse_functions(node, place);
+    add(std::move(node), place);
+  }
+
+  void body(const FunctionSyntax& function) {
+    if (function.result != nullptr)
+      give_back(function.result, function.place);
+    else
+      body(function.body);
   }
 
   void body(std::span<const py::Stmt* const> statements) {
@@ -174,7 +221,8 @@ class Builder {
                     (e.ops[0] == py::Op::is || e.ops[0] == py::Op::is_not);
     if (is) return (given(*e.items[0]).kind == ValueKind::none) == (e.ops[0] == py::Op::is);
     if (e.kind != py::ExprKind::name && names_variable(e)) return std::nullopt;
-    const Value v = given(e);
+    const auto known = e.kind == py::ExprKind::compare ? options_.evaluate(e) : std::nullopt;  // N == 4: no node
+    const Value v = known ? *known : given(e);
     switch (v.kind) {
       case ValueKind::none: return false;
       case ValueKind::boolean:
@@ -185,8 +233,8 @@ class Builder {
   }
   // A name's value, None included, which elsewhere stands for a name that was cleared.
   Value given(const py::Expr& e) {
-    const auto it = e.kind == py::ExprKind::name ? names_.find(e.text) : names_.end();
-    return it != names_.end() ? it->second.value : value(e);
+    const Name* known = e.kind == py::ExprKind::name ? find_name(e.text) : nullptr;
+    return known != nullptr ? known->value : value(e);
   }
 
   // A loop over numbers or over a list that is written out.
@@ -212,12 +260,18 @@ class Builder {
         return;
       }
     }
+    if (in_pattern() && s.value->kind == py::ExprKind::dict && s.targets.size() == 1 &&
+        s.targets[0]->kind == py::ExprKind::name) {  // for f(x, **options)
+      frame_->names[s.targets[0]->text] = {Value::none(), 0,
+                                           std::make_shared<const std::vector<Kwarg>>(keywords(*s.value))};
+      return;
+    }
     const Value v = value(*s.value);
     for (const py::Expr* t : s.targets) assign(*t, v);
   }
 
   void clear(const py::Expr& name) {
-    Name& n = names_[name.text];
+    Name& n = frame_->names[name.text];
     n.value = Value::none();
     n.cleared_at = name.place.line;
   }
@@ -226,9 +280,8 @@ class Builder {
     switch (target.kind) {
       case py::ExprKind::name: {
         if (v.is_node() && graph_.nodes[v.node].name.empty()) graph_.nodes[v.node].name = target.text;
-        Name& n = names_[target.text];
-        n.value = v;
-        n.cleared_at = 0;
+        Name& n = frame_->names[target.text];
+        n = {v, 0};
         return;
       }
       case py::ExprKind::subscript: {
@@ -274,7 +327,7 @@ class Builder {
       }
       const NodeId id = call(function, s.place, {old, operand});
       in_place_names_[id] = target.text;  // unless an alias follows
-      names_[target.text] = {Value::ref(id), 0};
+      frame_->names[target.text] = {Value::ref(id), 0};
     } else {
       const NodeId id = call(function, s.place, {old, operand});
       assign(target, Value::ref(id));
@@ -290,7 +343,7 @@ class Builder {
 
   // Whether a variable of the function is named anywhere in the expression.
   bool names_variable(const py::Expr& e) const {
-    if (e.kind == py::ExprKind::name && names_.contains(e.text)) return true;
+    if (e.kind == py::ExprKind::name && find_name(e.text) != nullptr) return true;
     for (const py::Expr* item : e.items)
       if (item != nullptr && names_variable(*item)) return true;
     for (const py::Keyword& k : e.keywords)
@@ -339,13 +392,41 @@ class Builder {
           error(Code::unsupported, e.place, "a chained comparison in a graph", "write one comparison a statement");
         return binary(e.ops[0], e);
       case py::ExprKind::call: return written_call(e);
+      case py::ExprKind::lambda:
+        if (in_pattern()) return own_function(e);
+        break;
       case py::ExprKind::conditional:
         if (const auto truth = decided(*e.items[0])) return value(*e.items[*truth ? 1 : 2]);
-        [[fallthrough]];
-      default:
-        error(Code::unsupported, e.place, fmt::format("'{}' in a graph", py::print(e).substr(0, 60)),
-              "write calls, operators, indexing and literals");
+        break;
+      default: break;
     }
+    error(Code::unsupported, e.place, fmt::format("'{}' in a graph", py::print(e).substr(0, 60)),
+          "write calls, operators, indexing and literals");
+  }
+
+  // ---- functions as values: constants that no path is spelled like
+  Value own_function(const FunctionSyntax& syntax) {
+    functions_.push_back({syntax, frame_, nullptr, module_, scope_, options_});
+    return Value::constant(fmt::format("function {}", functions_.size() - 1));
+  }
+  Value own_function(const InlinedFunction& file) {
+    functions_.push_back({file.syntax, nullptr, &file, nullptr, nullptr, {}});
+    return Value::constant(fmt::format("function {}", functions_.size() - 1));
+  }
+  const OwnFunction* own_function(const Value& v) const {
+    constexpr std::string_view kMark = "function ";
+    if (v.kind != ValueKind::constant || !v.text.starts_with(kMark)) return nullptr;
+    return &functions_[static_cast<std::size_t>(std::stoul(v.text.substr(kMark.size())))];
+  }
+  bool has_function(const Value& v) const {
+    return own_function(v) != nullptr ||
+           std::any_of(v.items.begin(), v.items.end(), [&](const Value& item) { return has_function(item); });
+  }
+  void refuse_functions(const Node& node, py::Place place) const {
+    const bool found =
+        std::any_of(node.args.begin(), node.args.end(), [&](const Value& v) { return has_function(v); }) ||
+        std::any_of(node.kwargs.begin(), node.kwargs.end(), [&](const Kwarg& k) { return has_function(k.value); });
+    if (found) not_straight(place, "a function as a value");
   }
 
   Value sequence(ValueKind kind, const py::Expr& e) {
@@ -368,15 +449,18 @@ class Builder {
   }
 
   Value name(const py::Expr& e) {
-    const auto it = names_.find(e.text);
-    if (it != names_.end()) {
-      if (it->second.cleared_at != 0)
-        error(Code::name, e.place, fmt::format("'{}' was cleared in line {}", e.text, it->second.cleared_at),
+    if (const Name* known = find_name(e.text)) {
+      if (known->cleared_at != 0)
+        error(Code::name, e.place, fmt::format("'{}' was cleared in line {}", e.text, known->cleared_at),
               "use it before its 'x = None'");
-      return it->second.value;
+      if (known->keywords != nullptr)
+        error(Code::unsupported, e.place, "a dict in a graph", "its items can be keywords: f(x, **options)");
+      return known->value;
     }
     const std::string path = scope_->resolve(e);
     if (!path.empty()) return constant(e, path);
+    if (options_.function)
+      if (const InlinedFunction* f = options_.function(e)) return own_function(*f);
     if (options_.constant)
       if (auto found = options_.constant(e.text)) return *found;
     if (e.text == "Ellipsis") return Value::ellipsis();
@@ -384,7 +468,8 @@ class Builder {
     if (e.text == "float" || e.text == "int" || e.text == "bool")
       return Value::constant("builtins." + std::string(e.text));
     std::vector<std::string_view> known;
-    for (const auto& [known_name, bound] : names_) known.push_back(known_name);
+    for (const Frame* f = frame_; f != nullptr; f = f->around)
+      for (const auto& [known_name, bound] : f->names) known.push_back(known_name);
     const auto nearest = text_nearest(e.text, known, 1);
     error(Code::name, e.place, fmt::format("'{}' is not defined", e.text),
           nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest[0]));
@@ -417,7 +502,7 @@ class Builder {
   bool is_local(const py::Expr& e) const {
     const py::Expr* root = &e;
     while (root->kind == py::ExprKind::attribute) root = root->items[0];
-    return root->kind != py::ExprKind::name || names_.contains(root->text);
+    return root->kind != py::ExprKind::name || find_name(root->text) != nullptr;
   }
 
   Value unary(const py::Expr& e) {
@@ -441,7 +526,12 @@ class Builder {
     const bool local = is_local(callee);
     std::string path = local ? std::string() : scope_->resolve(callee);
     if (path.empty() && !local && options_.function)
-      if (const InlinedFunction* f = options_.function(callee)) return inlined_call(*f, e);
+      if (const InlinedFunction* f = options_.function(callee)) return inlined_call({f->syntax, nullptr, f}, e);
+    if (path.empty() && in_pattern() && (local ? is_called_value(callee) : callee.kind == py::ExprKind::lambda)) {
+      const Value called = value(callee);
+      if (const OwnFunction* f = own_function(called)) return inlined_call(*f, e);
+      if (called.kind == ValueKind::constant) path = called.text;
+    }
     if (path.empty() && callee.kind == py::ExprKind::name) {
       if (is_builtin(callee.text))
         path = "builtins." + std::string(callee.text);
@@ -469,16 +559,46 @@ class Builder {
     return Value::ref(call(std::move(path), e.place, std::move(args), std::move(kwargs)));
   }
 
+  // FUNCTIONS[0](x), f(x) of a variable: what is called is a value.
+  bool is_called_value(const py::Expr& callee) const {
+    if (callee.kind != py::ExprKind::name)
+      return callee.kind == py::ExprKind::subscript || callee.kind == py::ExprKind::lambda;
+    const Name* known = find_name(callee.text);
+    return known != nullptr && known->value.kind == ValueKind::constant;
+  }
+
   void arguments(const py::Expr& e, std::vector<Value>& args, std::vector<Kwarg>& kwargs) {
     for (const py::Expr* item : e.items.subspan(1))
       add_item(*item, "a starred argument in a graph", "write the arguments out", args);
     for (const py::Keyword& k : e.keywords) {
-      if (k.name.empty()) error(Code::unsupported, k.place, "'**' in a graph", "write the keywords out");
-      kwargs.push_back({std::string(k.name), value(*k.value)});
+      if (k.name.empty())
+        add_keywords(k, kwargs);
+      else
+        kwargs.push_back({std::string(k.name), value(*k.value)});
     }
   }
 
-  Value inlined_call(const InlinedFunction& f, const py::Expr& e) {
+  // The items of a dict that is written out with names for keys.
+  std::vector<Kwarg> keywords(const py::Expr& dict) {
+    std::vector<Kwarg> out;
+    for (std::size_t i = 0; i < dict.items.size(); i += 2) {
+      if (dict.items[i] == nullptr || dict.items[i]->kind != py::ExprKind::string)
+        error(Code::unsupported, dict.place, "a dict in a graph", "write keywords out");
+      out.push_back({std::string(dict.items[i]->text), value(*dict.items[i + 1])});
+    }
+    return out;
+  }
+
+  void add_keywords(const py::Keyword& k, std::vector<Kwarg>& kwargs) {
+    const Name* known = k.value->kind == py::ExprKind::name ? find_name(k.value->text) : nullptr;
+    const bool written = in_pattern() && k.value->kind == py::ExprKind::dict;
+    if (!written && (known == nullptr || known->keywords == nullptr))
+      error(Code::unsupported, k.place, "'**' in a graph", "write the keywords out");
+    const std::vector<Kwarg> more = written ? keywords(*k.value) : *known->keywords;
+    kwargs.insert(kwargs.end(), more.begin(), more.end());
+  }
+
+  Value inlined_call(const OwnFunction& called, const py::Expr& e) {
     constexpr int kDeepest = 20;
     constexpr std::size_t kMostNodes = 20'000;
     if (depth_ >= kDeepest || graph_.nodes.size() > kMostNodes)
@@ -488,41 +608,44 @@ class Builder {
     std::vector<Kwarg> kwargs;
     arguments(e, args, kwargs);
     if (depth_++ == 0) inlined_at_ = e.place;
-    auto names = std::exchange(names_, {});
-    const py::Module* module = std::exchange(module_, f.module);
-    const ImportScope* scope = std::exchange(scope_, &f.scope);
-    BuildOptions options = std::exchange(options_, f.options);
-    if (const std::string problem = bind(*f.statement, args, kwargs); !problem.empty()) {
+    const OwnFunction f = called;  // more of them may be made
+    const bool file = f.file != nullptr;
+    Frame* caller = std::exchange(frame_, &frames_.emplace_back(Frame{{}, f.around}));
+    const py::Module* module = std::exchange(module_, file ? f.file->module : f.module);
+    const ImportScope* scope = std::exchange(scope_, file ? &f.file->scope : f.scope);
+    BuildOptions options = std::exchange(options_, file ? f.file->options : f.options);
+    if (file) give(options_);
+    if (const std::string problem = bind(f.syntax, args, kwargs); !problem.empty()) {
       module_ = module;
       error(Code::argument, e.place, problem);
     }
-    body(f.statement->body);
+    body(f.syntax);
     module_ = module;
     scope_ = scope;
     options_ = std::move(options);
-    std::swap(names, names_);
+    frame_ = caller;
     --depth_;
     done_ = false;
     return std::exchange(returned_, Value::none());
   }
 
   // The parameters of an inlined function become names; what is wrong with the call, or "".
-  std::string bind(const py::Stmt& function, const std::vector<Value>& args, const std::vector<Kwarg>& kwargs) {
+  std::string bind(const FunctionSyntax& function, const std::vector<Value>& args, const std::vector<Kwarg>& kwargs) {
     std::size_t next = 0, used = 0;
     for (const py::Parameter& p : function.parameters) {
       const bool normal = p.kind == py::ParameterKind::normal;
       const auto kw = std::find_if(kwargs.begin(), kwargs.end(), [&](const Kwarg& k) { return k.name == p.name; });
       if (p.kind == py::ParameterKind::var_positional) {
-        names_[p.name].value = Value::sequence(
+        frame_->names[p.name].value = Value::sequence(
             ValueKind::tuple, {args.begin() + static_cast<std::ptrdiff_t>(std::min(next, args.size())), args.end()});
         next = args.size();
       } else if (normal && !p.keyword_only && next < args.size()) {
-        names_[p.name].value = args[next++];
+        frame_->names[p.name].value = args[next++];
       } else if (normal && kw != kwargs.end()) {
-        names_[p.name].value = kw->value;
+        frame_->names[p.name].value = kw->value;
         ++used;
       } else if (normal && p.default_value != nullptr) {
-        names_[p.name].value = value(*p.default_value);
+        frame_->names[p.name].value = value(*p.default_value);
       } else {
         return fmt::format("'{}' is called without '{}'", function.name, p.name);
       }
@@ -597,6 +720,7 @@ class Builder {
     node.target = std::move(target);
     node.args = std::move(args);
     node.kwargs = std::move(kwargs);
+    if (!functions_.empty()) refuse_functions(node, place);
     return add(std::move(node), place);
   }
 
@@ -623,7 +747,9 @@ class Builder {
   const ImportScope* scope_;
   BuildOptions options_;
   Graph graph_;
-  std::unordered_map<std::string_view, Name> names_;
+  std::deque<Frame> frames_ = std::deque<Frame>(1);  // of every call: a function may outlive the one it was made in
+  Frame* frame_ = &frames_.front();
+  std::deque<OwnFunction> functions_;
   std::unordered_map<NodeId, std::string_view> in_place_names_;
   bool done_ = false;
   std::size_t turns_ = 0;  // of loops
@@ -634,7 +760,7 @@ class Builder {
 
 }  // namespace
 
-Result<Graph> build_graph(const py::Module& module, const py::Stmt& function, const ImportScope& scope,
+Result<Graph> build_graph(const py::Module& module, const FunctionSyntax& function, const ImportScope& scope,
                           BuildOptions options) {
   return guarded([&] { return Builder(module, scope, std::move(options)).run(function); });
 }

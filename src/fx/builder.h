@@ -4,6 +4,10 @@
 
 #include <functional>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "fx/scope.h"
 #include "graph/graph.h"
@@ -12,6 +16,21 @@
 namespace passnet {
 
 struct InlinedFunction;
+
+// A def or a lambda.
+struct FunctionSyntax {
+  FunctionSyntax() = default;
+  FunctionSyntax(const py::Stmt& def)  // NOLINT(google-explicit-constructor)
+      : name(def.name), parameters(def.parameters), body(def.body), place(def.place) {}
+  FunctionSyntax(const py::Expr& lambda)  // NOLINT(google-explicit-constructor)
+      : name("lambda"), parameters(lambda.parameters()), result(lambda.items[0]), place(lambda.place) {}
+
+  std::string_view name;
+  std::span<const py::Parameter> parameters;
+  std::span<const py::Stmt* const> body;
+  const py::Expr* result = nullptr;  // of a lambda, which has no body
+  py::Place place;
+};
 
 struct BuildOptions {
   bool skip_self = true;  // the first parameter named `self` is no placeholder
@@ -23,17 +42,19 @@ struct BuildOptions {
   bool inner_imports = false;  // imports inside the function are in the scope already
   // A function of the same folder that is called: its nodes stand where the call stands, as tracing would have them.
   std::function<const InlinedFunction*(const py::Expr& callee)> function = nullptr;
+  // The variables of the functions that this one was made in.
+  std::vector<std::pair<std::string_view, Value>> given = {};
 };
 
 // A straight-line function with what its names mean; lives as long as the build.
 struct InlinedFunction {
   const py::Module* module = nullptr;
-  const py::Stmt* statement = nullptr;
+  FunctionSyntax syntax;
   ImportScope scope;
   BuildOptions options;
 };
 
-Result<Graph> build_graph(const py::Module& module, const py::Stmt& function, const ImportScope& scope,
+Result<Graph> build_graph(const py::Module& module, const FunctionSyntax& function, const ImportScope& scope,
                           BuildOptions options = {});
 
 }  // namespace passnet

@@ -25,7 +25,9 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
       if (object.klass->form == HostClass::Form::enumeration)
         if (auto member = class_attribute(object, string_of(index, place))) return *member;
       raise("KeyError", text(index, true, place), place);
-    case Kind::object: return get_item(HostValue::sequence(Kind::tuple, iterate(object, place)), index, place);
+    case Kind::object:
+      if (auto item = own(object, "__getitem__", {index}, place)) return *item;
+      return get_item(HostValue::sequence(Kind::tuple, iterate(object, place)), index, place);
     case Kind::opaque:
       refuse(Code::pass, "replacement_args takes an argument apart", place, "return the arguments whole");
     default: raise("TypeError", fmt::format("{} has no items", host_type_name(object)), place);
@@ -153,35 +155,49 @@ auto guarded_host(F&& body) -> Result<std::invoke_result_t<F>> {
   }
 }
 
+// What replacement_func gives back, called anew.
+HostValue wrapper_value(HostMachine& machine, const PassModule& pass) {
+  const Binding* b = pass.find("replacement_func");
+  const py::Place place = b != nullptr && b->statement != nullptr ? b->statement->place : py::Place{};
+  return machine.call(machine.module_value(pass, "replacement_func", place), {}, {}, place);
+}
+
 }  // namespace
 
-Result<LaunchPlan> record_plan(const PassModule& module, const py::Stmt& wrapper, std::vector<HostArgument> arguments,
-                               DeviceType device, HostLimits limits) {
+Result<LaunchPlan> record_plan(const PassModule& pass, std::vector<HostArgument> arguments, DeviceType device,
+                               HostLimits limits) {
   return guarded_host([&] {
-    HostMachine machine(module, limits);
+    HostMachine machine(pass, limits);
     machine.set_device(device);
     HostArgs args;
     for (std::size_t i = 0; i < arguments.size(); ++i)
       args.push_back(arguments[i].tensor ? HostValue::tensor(machine.add_input(std::move(*arguments[i].tensor), i))
                                          : std::move(arguments[i].scalar));
-    const HostValue result =
-        machine.call_function({&module, &wrapper, nullptr, nullptr, {}}, std::move(args), {}, wrapper.place);
+    const HostValue wrapper = wrapper_value(machine, pass);
+    const HostMachine::Definition made = machine.definition(wrapper, pass);
+    const HostValue result = machine.call(wrapper, std::move(args), {}, made.place);
     if (result.is(Kind::none))
       fail({Code::host,
-            module.syntax.where(wrapper.place),
-            fmt::format("wrapper '{}' returns None", wrapper.name),
+            made.module->syntax.where(made.place),
+            fmt::format("wrapper '{}' returns None", made.name),
             {"return the tensor that takes the pattern's place, or a tuple of them"}});
-    const PlanOutput output = machine.output_of(result, wrapper.place);
+    const PlanOutput output = machine.output_of(result, made.place);
     LaunchPlan plan = machine.take_plan();
     plan.output = output;
     return plan;
   });
 }
 
-Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function, std::size_t arguments,
-                              HostLimits limits) {
+HostProgram::HostProgram(const PassModule& pass, HostLimits limits)
+    : pass_(pass), limits_(limits), machine_(std::make_unique<HostMachine>(pass, limits)) {}
+HostProgram::~HostProgram() = default;
+
+Result<HostValue> HostProgram::value(std::string_view name) {
+  return guarded_host([&] { return machine_->module_value(pass_, name, {}); });
+}
+
+Result<HostValue> HostProgram::call_opaque(const HostValue& function, std::size_t arguments) {
   return guarded_host([&] {
-    HostMachine machine(module, limits);
     HostArgs args;
     for (std::size_t i = 0; i < arguments; ++i) {
       HostValue v;
@@ -189,7 +205,27 @@ Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function
       v.integer = static_cast<std::int64_t>(i);
       args.push_back(std::move(v));
     }
-    return machine.call_function({&module, &function, nullptr, nullptr, {}}, std::move(args), {}, function.place);
+    return machine_->call(function, std::move(args), {}, machine_->definition(function, pass_).place);
+  });
+}
+
+Result<Wrapper> HostProgram::wrapper() {
+  return guarded_host([&] {
+    HostMachine machine(pass_, limits_);  // as record_plan has it: nothing has run before
+    const HostValue v = wrapper_value(machine, pass_);
+    HostMachine::Definition made = machine.definition(v, pass_);
+    if (made.held_by == nullptr) {
+      const Binding& func = *pass_.find("replacement_func");
+      const std::string what = v.is(Kind::function) || v.is(Kind::partial) ? "a function made anew at each call"
+                               : v.is(Kind::none)                          ? "None"
+                               : v.is(Kind::path)                          ? fmt::format("'{}'", v.text)
+                                                                           : fmt::format("a {}", host_type_name(v));
+      fail({Code::pass,
+            func.owner->syntax.where(func.statement->place),
+            fmt::format("replacement_func returns {}", what),
+            {"return the same module-level function each time: def replacement_func(): return my_wrapper"}});
+    }
+    return Wrapper{made.module, std::move(made.name), made.held_by};
   });
 }
 

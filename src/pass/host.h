@@ -8,6 +8,8 @@
 
 namespace passnet {
 
+class HostMachine;
+
 // An argument of a wrapper: a tensor's description or a scalar.
 struct HostArgument {
   std::optional<TensorDesc> tensor;
@@ -20,15 +22,38 @@ struct HostLimits {
   std::int64_t elements = std::int64_t{1} << 40;  // of one allocation
 };
 
-// Runs the wrapper and records what it does, on the device of its tensors, or `device` where it is given none. Errors
-// have the candidate's line.
-Result<LaunchPlan> record_plan(const PassModule& module, const py::Stmt& wrapper, std::vector<HostArgument> arguments,
+// What a pass's replacement_func returns: the same callable at each call, held by the def or by a module-level name.
+struct Wrapper {
+  const PassModule* module = nullptr;
+  std::string name;
+  const void* held_by = nullptr;  // equal for equal wrappers
+};
+
+// The functions of one pass file while it is read. They hold what they were made in, which lives as long as this.
+class HostProgram {
+ public:
+  explicit HostProgram(const PassModule& pass, HostLimits limits = {});
+  ~HostProgram();
+  HostProgram(const HostProgram&) = delete;
+  HostProgram& operator=(const HostProgram&) = delete;
+
+  Result<HostValue> value(std::string_view name);
+  // Calls one that touches no tensor, with opaque arguments (replacement_args).
+  Result<HostValue> call_opaque(const HostValue& function, std::size_t arguments);
+  Result<Wrapper> wrapper();
+
+ private:
+  const PassModule& pass_;
+  HostLimits limits_;
+  std::unique_ptr<HostMachine> machine_;
+};
+
+// Runs the pass's wrapper and records what it does, on the device of its tensors, or `device` where it is given none.
+// Errors have the candidate's line.
+Result<LaunchPlan> record_plan(const PassModule& pass, std::vector<HostArgument> arguments,
                                DeviceType device = DeviceType::cpu, HostLimits limits = {});
 
-// Calls a function of a pass file that touches no tensor, with opaque arguments (replacement_args, replacement_func).
-Result<HostValue> call_opaque(const PassModule& module, const py::Stmt& function, std::size_t arguments,
-                              HostLimits limits = {});
-// The same with values.
+// Calls a function of a pass file that touches no tensor.
 Result<HostValue> call_with_values(const PassModule& module, const py::Stmt& function, std::vector<HostValue> arguments,
                                    std::vector<std::pair<std::string, HostValue>> keywords, HostLimits limits = {});
 // The value of an expression that stands in a file, and of a module-level constant by its name: for patterns.

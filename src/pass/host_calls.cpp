@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "base/text.h"
 #include "pass/host_machine.h"
@@ -36,6 +37,10 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
       steps_ += static_cast<std::int64_t>(v.items->values.size() / 2);
       step(place);
       return v.items->values;
+    case Kind::iterator:
+      steps_ += static_cast<std::int64_t>(v.items->values.size() / 2);
+      step(place);
+      return std::exchange(v.items->values, {});
     case Kind::dict: {
       std::vector<HostValue> keys;
       for (std::size_t i = 0; i < v.items->values.size(); i += 2) keys.push_back(v.items->values[i]);
@@ -47,6 +52,7 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
       return letters;
     }
     case Kind::object: {
+      if (auto items = own(v, "__iter__", {}, place)) return iterate(*items, place);
       if (v.klass->form != HostClass::Form::tuple)
         raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
       std::vector<HostValue> fields;
@@ -60,8 +66,10 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
       for (const HostClass::Field& f : v.klass->fields) members.push_back(*class_attribute(v, f.name));
       return members;
     }
-    case Kind::tensor:
-      refuse(Code::policy, "a loop over a tensor in a wrapper", place, "values are known to kernels only");
+    case Kind::tensor: {  // its rows, as views
+      if (desc(v).sizes.empty()) raise("TypeError", "iteration over a 0-d tensor", place);
+      return tensor_method(v, "unbind", {}, {}, place).items->values;
+    }
     case Kind::opaque:
       refuse(Code::pass, "replacement_args takes its arguments apart", place, "return them whole: (x, y, \"route\")");
     default: raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
@@ -90,7 +98,10 @@ HostValue HostMachine::call(const HostValue& callee, HostArgs args, HostKwargs k
       return call(function, std::move(all), std::move(named), place);
     }
     case Kind::klass: return instantiate(callee, std::move(args), std::move(kwargs), place);
-    case Kind::object: return call_method(callee, "__call__", std::move(args), std::move(kwargs), place);
+    case Kind::object: {
+      const bool forward = callee.klass->form == HostClass::Form::module && callee.klass->method("__call__") == nullptr;
+      return call_method(callee, forward ? "forward" : "__call__", std::move(args), std::move(kwargs), place);
+    }
     case Kind::kernel:
       refuse(Code::host, fmt::format("kernel '{}' is called without a grid", callee.kernel.name()), place,
              "write kernel[grid](...)");
@@ -123,7 +134,12 @@ bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Pla
   if (type.is(Kind::tuple))
     return std::any_of(type.items->values.begin(), type.items->values.end(),
                        [&](const HostValue& t) { return is_instance(v, t, place); });
-  if (type.is(Kind::klass)) return v.is(Kind::object) && v.klass == type.klass;
+  if (type.is(Kind::klass)) {
+    if (v.is(Kind::klass)) return false;
+    for (const HostClass* c = v.klass.get(); c != nullptr; c = c->parent.get())
+      if (c == type.klass.get()) return true;
+    return false;
+  }
   if (!type.is(Kind::path)) return false;
   const std::string_view t = type.text;
   if (t == "builtins.int" || t == "numbers.Integral") return v.is_integral();
@@ -142,7 +158,7 @@ bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Pla
 }
 
 bool HostMachine::has_attribute(const HostValue& v, const std::string& name, py::Place place) {
-  if (v.is(Kind::tensor)) return is_metadata(name) || is_view(name);
+  if (v.is(Kind::tensor)) return tensor_has(name);
   if (v.is(Kind::object)) return v.klass->method(name) != nullptr || object_attribute(v, name, place);
   if (v.is(Kind::klass)) return class_attribute(v, name).has_value();
   if (v.is(Kind::module)) return v.module->find(name) != nullptr;
@@ -277,7 +293,9 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     if (args[0].is(Kind::string)) return HostValue::of(static_cast<std::int64_t>(args[0].text.size()));
     if (args[0].is_sequence()) return HostValue::of(static_cast<std::int64_t>(args[0].items->values.size()));
     if (args[0].is(Kind::dict)) return HostValue::of(static_cast<std::int64_t>(args[0].items->values.size() / 2));
-    if (args[0].is(Kind::object)) return HostValue::of(static_cast<std::int64_t>(iterate(args[0], place).size()));
+    if (auto length = own(args[0], "__len__", {}, place)) return *length;
+    if (args[0].is(Kind::object) || args[0].is(Kind::klass))
+      return HostValue::of(static_cast<std::int64_t>(iterate(args[0], place).size()));
     raise("TypeError", fmt::format("{} has no len()", host_type_name(args[0])), place);
   }
   if (name == "range") return call_range(args, place);
@@ -290,11 +308,15 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   if (name == "format")
     return need(1),
            HostValue::string(formatted(args[0], args.size() > 1 ? string_of(args[1], place) : std::string(), place));
+  if (name == "iter" && !args.empty() && args[0].is(Kind::iterator)) return args[0];
   if (name == "tuple" || name == "list" || name == "sorted" || name == "reversed" || name == "iter") {
     std::vector<HostValue> items = args.empty() ? std::vector<HostValue>{} : iterate(args[0], place);
     if (name == "sorted") sort(items, kwargs, place);
     if (name == "reversed") std::reverse(items.begin(), items.end());
-    return HostValue::sequence(name == "tuple" ? Kind::tuple : Kind::list, std::move(items));
+    return HostValue::sequence(name == "tuple"  ? Kind::tuple
+                               : name == "iter" ? Kind::iterator
+                                                : Kind::list,
+                               std::move(items));
   }
   if (name == "set" || name == "frozenset") {
     HostValue out = HostValue::sequence(Kind::set, {});
@@ -304,10 +326,14 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   }
   if (name == "next") {
     need(1);
-    const std::vector<HostValue> items = iterate(args[0], place);
-    if (!items.empty()) return items[0];
-    if (args.size() > 1) return args[1];
-    raise("StopIteration", "", place);
+    const bool one_by_one = args[0].is(Kind::iterator);
+    std::vector<HostValue> items = one_by_one ? std::vector<HostValue>{} : iterate(args[0], place);
+    std::vector<HostValue>& left = one_by_one ? args[0].items->values : items;
+    if (left.empty() && args.size() > 1) return args[1];
+    if (left.empty()) raise("StopIteration", "", place);
+    HostValue first = std::move(left.front());
+    left.erase(left.begin());
+    return first;
   }
   if (name == "dict") {
     HostValue out = HostValue::sequence(Kind::dict, {});
@@ -413,11 +439,24 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   if (name == "type") {
     need(1);
     if (args[0].is(Kind::tensor)) return HostValue::path("torch.Tensor");
+    if (args[0].klass && !args[0].is(Kind::klass)) {
+      HostValue of;
+      of.kind = Kind::klass;
+      of.klass = args[0].klass;
+      return of;
+    }
     return HostValue::path("builtins." + std::string(host_type_name(args[0])));
+  }
+  if (name == "super") return make_super(args, place);
+  if (name == "object.__setattr__") {
+    need(3);
+    if (!args[0].is(Kind::object)) raise("TypeError", "object.__setattr__ needs an object of the file", place);
+    return set_attribute(args[0], string_of(args[1], place), args[2], place), HostValue{};
   }
   if (name == "hasattr") return need(2), HostValue::boolean(has_attribute(args[0], string_of(args[1], place), place));
   if (name == "getattr") {
     need(2);
+    if (args.size() > 2 && args[0].is(Kind::tensor) && !tensor_has(string_of(args[1], place))) return args[2];
     if (args.size() > 2 && args[0].is(Kind::object))
       return object_attribute(args[0], string_of(args[1], place), place).value_or(args[2]);
     return eval_attribute(args[0], string_of(args[1], place), place);
@@ -425,7 +464,9 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   if (name == "callable")
     return need(1),
            HostValue::boolean(args[0].is(Kind::function) || args[0].is(Kind::path) || args[0].is(Kind::method) ||
-                              args[0].is(Kind::partial) || args[0].is(Kind::klass));
+                              args[0].is(Kind::partial) || args[0].is(Kind::klass) ||
+                              (args[0].is(Kind::object) && (args[0].klass->form == HostClass::Form::module ||
+                                                            args[0].klass->method("__call__") != nullptr)));
   if (is_forbidden_builtin(name))
     refuse(Code::integrity, fmt::format("call of '{}' in a wrapper", name), place,
            "a wrapper allocates, launches kernels and returns");
@@ -444,6 +485,7 @@ HostValue HostMachine::call_method(const HostValue& object, const std::string& n
     case Kind::dict: out = dict_method(object, name, args, kwargs, place); break;
     case Kind::klass:
     case Kind::object: out = object_method(object, name, args, kwargs, place); break;
+    case Kind::parent: out = parent_method(object, name, args, kwargs, place); break;
     case Kind::boolean:
     case Kind::integer:
     case Kind::real: out = number_method(object, name, place); break;
@@ -451,13 +493,12 @@ HostValue HostMachine::call_method(const HostValue& object, const std::string& n
       if (name == "run") {
         const auto grid = std::find_if(kwargs.begin(), kwargs.end(), [](const auto& k) { return k.first == "grid"; });
         if (grid == kwargs.end()) raise("TypeError", "a kernel's run() needs grid=", place);
-        const HostLauncher launcher{object.kernel, object.module, std::make_shared<HostValue>(grid->second)};
+        const HostLauncher launcher{object.kernel, object.module, std::make_shared<HostValue>(grid->second),
+                                    object.items};
         kwargs.erase(grid);
         return launch(launcher, std::move(args), std::move(kwargs), place);
       }
-      if (name == "warmup")
-        refuse(Code::host, fmt::format("kernel '{}' is launched through '.{}'", object.kernel.name(), name), place,
-               "write kernel[grid](...)");
+      if (name == "warmup") return compiled_kernel();
       break;
     default: break;
   }

@@ -41,13 +41,102 @@ HostValue empty_object(std::shared_ptr<HostClass> klass) {
   return v;
 }
 
-Form form_of_base(std::string_view path) {
-  if (path == "typing.NamedTuple") return Form::tuple;
-  if (path == "enum.Enum" || path == "enum.IntEnum" || path == "enum.StrEnum") return Form::enumeration;
-  return path == "builtins.object" || path == "object" ? Form::plain : Form::foreign;
+// x: int = dataclasses.field(...)
+bool is_field(const py::Stmt& s, const PassModule& module) {
+  return s.kind == py::StmtKind::annotated && s.value->kind == py::ExprKind::call &&
+         resolve_path(module, *s.value->items[0]) == "dataclasses.field";
+}
+
+struct ForeignBase {
+  std::string_view path;
+  Form form;
+  bool is_value = false;
+};
+constexpr ForeignBase kBases[] = {{"typing.NamedTuple", Form::tuple},
+                                  {"enum.Enum", Form::enumeration},
+                                  {"enum.IntEnum", Form::enumeration, true},
+                                  {"enum.StrEnum", Form::enumeration, true},
+                                  {"enum.IntFlag", Form::enumeration, true},
+                                  {"torch.nn.Module", Form::module},
+                                  {"torch.nn.modules.module.Module", Form::module},
+                                  {"torch.autograd.Function", Form::autograd},
+                                  {"torch.autograd.function.Function", Form::autograd},
+                                  {"builtins.object", Form::plain},
+                                  {"typing.Generic", Form::plain},
+                                  {"typing.Protocol", Form::plain},
+                                  {"abc.ABC", Form::plain}};
+
+// What can be said to such objects, to no effect here.
+constexpr std::string_view kNotes[] = {"save_for_backward", "mark_non_differentiable", "mark_dirty",
+                                       "set_materialize_grads", "_init_handles"};
+constexpr std::string_view kOfModules[] = {"eval", "train", "cuda", "to", "requires_grad_"};
+
+template <std::size_t N>
+bool is_one_of(std::string_view name, const std::string_view (&known)[N]) {
+  return std::find(std::begin(known), std::end(known), name) != std::end(known);
+}
+
+ForeignBase known_base(std::string_view path) {
+  const auto found =
+      std::find_if(std::begin(kBases), std::end(kBases), [&](const ForeignBase& b) { return b.path == path; });
+  return found != std::end(kBases) ? *found : ForeignBase{path, Form::foreign};
 }
 
 }  // namespace
+
+// What a class has from its bases: those of the folder whole, of others what kind of class it is.
+void HostMachine::read_bases(const py::Stmt& s, HostClass& made, Frame& frame) {
+  made.parent = std::make_shared<HostClass>();  // object
+  made.parent->attributes = HostValue::sequence(Kind::dict, {});
+  bool own = false;
+  for (const py::Expr* base : s.targets) {
+    const py::Expr& named = base->kind == py::ExprKind::subscript ? *base->items[0] : *base;  // Generic[T]
+    const HostValue v = eval(named, frame);
+    if (v.is(Kind::klass)) {
+      if (own) refuse(Code::host, fmt::format("class '{}' has several bases", s.name), base->place, "write one class");
+      own = true;
+      made.form = v.klass->form;
+      made.is_value = v.klass->is_value;
+      made.text_is_value = v.klass->text_is_value;
+      made.fields = v.klass->fields;
+      made.methods = v.klass->methods;
+      made.attributes.items->values = v.klass->attributes.items->values;
+      made.parent = v.klass;
+      continue;
+    }
+    if (v.is(Kind::path) && (v.text == "builtins.int" || v.text == "builtins.str")) {
+      made.is_value = true;  // class Mode(str, Enum)
+      made.form = Form::foreign;
+      continue;
+    }
+    const ForeignBase known = known_base(v.is(Kind::path) ? v.text : py::print(*base));
+    if (own && known.form == Form::plain) continue;
+    made.form = known.form;
+    made.is_value = made.is_value || known.is_value;
+    made.text_is_value = known.is_value;
+  }
+}
+
+// A field of a dataclass or a named tuple, a member of an enumeration.
+HostClass::Field HostMachine::read_field(const py::Stmt& s, Frame& frame) {
+  HostClass::Field out;
+  out.name = s.targets[0]->text;
+  if (s.value == nullptr || !is_field(s, *frame.module)) {
+    out.has_default = s.value != nullptr;
+    if (const HostValue* value = frame.scope->find(out.name); value != nullptr && out.has_default)
+      out.default_value = *value;
+    return out;
+  }
+  for (const py::Keyword& k : s.value->keywords) {
+    const HostValue value = eval(*k.value, frame);
+    if (k.name == "init") out.given = truth(value, s.place);
+    if (k.name == "default") out.default_value = value;
+    if (k.name == "default_factory") out.factory = value;
+    if (k.name == "default" || k.name == "default_factory") out.has_default = true;
+  }
+  if (out.has_default && out.factory.is(Kind::none)) frame.scope->set(s.targets[0]->text, out.default_value);
+  return out;
+}
 
 HostValue HostMachine::make_class(const PassModule& module, const py::Stmt& s, py::Place place) {
   if (const auto it = classes_.find(&s); it != classes_.end()) {
@@ -62,31 +151,16 @@ HostValue HostMachine::make_class(const PassModule& module, const py::Stmt& s, p
   frame.module = &module;
   frame.scope = std::make_shared<HostScope>();
   const PassModule* caller = std::exchange(current_, &module);
-  for (const py::Expr* base : s.targets) {
-    const Binding* b = base->kind == py::ExprKind::name ? module.find(base->text) : nullptr;
-    if (b != nullptr && b->kind == Binding::Kind::klass) {
-      const HostValue parent = make_class(*b->owner, *b->statement, base->place);
-      made->form = parent.klass->form;
-      made->fields = parent.klass->fields;
-      made->methods = parent.klass->methods;
-      made->attributes.items->values = parent.klass->attributes.items->values;
-      continue;
-    }
-    const std::string path = resolve_path(module, *base);
-    made->form = form_of_base(path.empty() ? py::print(*base) : path);
-  }
+  read_bases(s, *made, frame);
   for (const py::Expr* d : s.decorators) {
     const std::string path = resolve_path(module, d->kind == py::ExprKind::call ? *d->items[0] : *d);
     if (path != "dataclasses.dataclass")
       refuse(Code::host, fmt::format("decorator '{}' of a class", py::print(*d).substr(0, 80)), d->place,
              "known is dataclasses.dataclass");
     made->form = Form::record;
+    for (const py::Keyword& k : d->keywords)
+      if (k.name == "frozen") made->frozen = truth(eval(*k.value, frame), d->place);
   }
-  const auto add_field = [&](std::string_view name, bool has_default) {
-    std::erase_if(made->fields, [&](const HostClass::Field& f) { return f.name == name; });
-    const HostValue* value = has_default ? frame.scope->find(name) : nullptr;
-    made->fields.push_back({std::string(name), value != nullptr ? *value : HostValue{}, has_default});
-  };
   std::int64_t next_auto = 1;
   for (const py::Stmt* inner : s.body) {
     using K = py::StmtKind;
@@ -98,14 +172,21 @@ HostValue HostMachine::make_class(const PassModule& module, const py::Stmt& s, p
         if (inner->value != nullptr && inner->value->kind == py::ExprKind::call &&
             resolve_path(module, *inner->value->items[0]) == "enum.auto")
           frame.scope->set(inner->targets[0]->text, HostValue::of(next_auto++));
-        else if (inner->value != nullptr)
+        else if (inner->value != nullptr && !(is_field(*inner, module)))
           run(*inner, frame);
         if (inner->targets.size() == 1 && inner->targets[0]->kind == py::ExprKind::name &&
-            (inner->kind == K::annotated || made->form == Form::enumeration))
-          add_field(inner->targets[0]->text, inner->value != nullptr);
+            (inner->kind == K::annotated || made->form == Form::enumeration)) {
+          HostClass::Field field = read_field(*inner, frame);
+          std::erase_if(made->fields, [&](const HostClass::Field& f) { return f.name == field.name; });
+          made->fields.push_back(std::move(field));
+        }
         break;
       case K::function: {
-        HostClass::Method m{MethodForm::plain, inner->name, {&module, inner, nullptr, nullptr, {}}};
+        if (is_kernel(module, *inner)) {  // @staticmethod @triton.jit
+          frame.scope->set(inner->name, kernel_value(module, *inner));
+          break;
+        }
+        HostClass::Method m{MethodForm::plain, inner->name, {&module, inner, nullptr, nullptr, {}, made->parent}};
         for (const py::Expr* d : inner->decorators) {
           const std::string text = py::print(*d);
           if (text == "property" || text.ends_with("cached_property")) m.form = MethodForm::property;
@@ -187,8 +268,15 @@ HostValue HostMachine::instantiate(const HostValue& klass, HostArgs args, HostKw
     case Form::record:
     case Form::tuple: {
       if (c.method("__init__") != nullptr) break;
+      const auto default_of = [&](const HostClass::Field& f) {
+        return f.factory.is(Kind::none) ? f.default_value : call(f.factory, {}, {}, place);
+      };
       std::size_t next = 0, used = 0;
       for (const HostClass::Field& f : c.fields) {
+        if (!f.given) {
+          if (f.has_default) add_attribute(out, f.name, default_of(f));
+          continue;
+        }
         const auto kw = std::find_if(kwargs.begin(), kwargs.end(), [&](const auto& k) { return k.first == f.name; });
         if (next < args.size()) {
           add_attribute(out, f.name, args[next++]);
@@ -196,7 +284,7 @@ HostValue HostMachine::instantiate(const HostValue& klass, HostArgs args, HostKw
           add_attribute(out, f.name, kw->second);
           ++used;
         } else if (f.has_default) {
-          add_attribute(out, f.name, f.default_value);
+          add_attribute(out, f.name, default_of(f));
         } else {
           raise("TypeError", fmt::format("{}() is missing its argument '{}'", c.name, f.name), place);
         }
@@ -206,6 +294,10 @@ HostValue HostMachine::instantiate(const HostValue& klass, HostArgs args, HostKw
       if (const HostClass::Method* after = c.method("__post_init__")) call_function(after->function, {out}, {}, place);
       return out;
     }
+    case Form::autograd:
+    case Form::silent:
+      refuse(Code::host, fmt::format("an object of class '{}' in a wrapper", c.name), place, "call its apply");
+    case Form::module:
     case Form::plain: break;
   }
   const HostClass::Method* init = c.method("__init__");
@@ -224,6 +316,11 @@ std::optional<HostValue> HostMachine::class_attribute(const HostValue& klass, st
   const HostValue* found = c.attributes.items ? find_attribute(c.attributes, name) : nullptr;
   const bool member = c.form == Form::enumeration &&
                       std::any_of(c.fields.begin(), c.fields.end(), [&](const auto& f) { return f.name == name; });
+  if (found != nullptr && member && c.is_value) {
+    HostValue out = *found;
+    out.klass = klass.klass;
+    return out;
+  }
   if (found != nullptr && member) {
     HostValue out = empty_object(klass.klass);
     add_attribute(out, "name", HostValue::string(std::string(name)));
@@ -260,7 +357,10 @@ std::optional<HostValue> HostMachine::object_method(const HostValue& object, std
     const HostFunction function = m->function;
     return call_function(function, std::move(args), std::move(kwargs), place);
   }
+  if (object.is(Kind::klass) && object.klass->form == Form::autograd && name == "apply")
+    return apply_forward(object, std::move(args), std::move(kwargs), place);
   if (!object.is(Kind::object)) return std::nullopt;
+  if (takes_note(*object.klass, name)) return object.klass->form == Form::module ? object : HostValue{};
   if (name == "_asdict") return HostValue::sequence(Kind::dict, object.items->values);
   if (name == "_replace") {
     HostValue out = HostValue::sequence(Kind::object, object.items->values);
@@ -275,8 +375,68 @@ std::optional<HostValue> HostMachine::object_method(const HostValue& object, std
   return std::nullopt;
 }
 
+bool HostMachine::takes_note(const HostClass& c, std::string_view method) {
+  return (c.form == Form::silent && is_one_of(method, kNotes)) ||
+         (c.form == Form::module && is_one_of(method, kOfModules));
+}
+
+// An object or a class as `super()` gives it to its methods: args are the class above, the object and, where they were
+// written, the two once more.
+HostValue HostMachine::make_super(const HostArgs& args, py::Place place) {
+  if (args.size() < 2 || !args[0].is(Kind::klass)) raise("RuntimeError", "super(): no arguments", place);
+  HostValue out = HostValue::sequence(Kind::parent, {args[1]});
+  out.klass = args[0].klass;
+  return out;
+}
+
+std::optional<HostValue> HostMachine::parent_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                                    HostKwargs& kwargs, py::Place place) {
+  const HostClass& c = *object.klass;
+  if (const HostClass::Method* m = c.method(name)) {
+    if (m->form != MethodForm::of_none) args.insert(args.begin(), object.items->values[0]);
+    const HostFunction function = m->function;
+    return call_function(function, std::move(args), std::move(kwargs), place);
+  }
+  const bool makes_nothing = c.form == Form::plain || c.form == Form::module || c.form == Form::foreign;
+  return name == "__init__" && makes_nothing ? std::optional(HostValue{}) : std::nullopt;
+}
+
+// Function.apply: there are no gradients here, so what forward leaves for backward is forgotten.
+HostValue HostMachine::apply_forward(const HostValue& klass, HostArgs args, HostKwargs kwargs, py::Place place) {
+  const HostClass::Method* forward = klass.klass->method("forward");
+  if (forward == nullptr) raise("NotImplementedError", "a Function needs forward", place);
+  if (klass.klass->method("setup_context") == nullptr) {
+    HostValue context = make_object("context", {});
+    context.klass->form = Form::silent;
+    add_attribute(context, "needs_input_grad",
+                  HostValue::sequence(Kind::tuple, std::vector<HostValue>(args.size(), HostValue::boolean(false))));
+    args.insert(args.begin(), context);
+  }
+  const HostFunction function = forward->function;
+  return call_function(function, std::move(args), std::move(kwargs), place);
+}
+
+std::optional<HostValue> HostMachine::own(const HostValue& object, std::string_view name, HostArgs args,
+                                          py::Place place) {
+  if (!object.is(Kind::object) || object.klass->method(name) == nullptr) return std::nullopt;
+  HostKwargs none;
+  return object_method(object, name, args, none, place);
+}
+
+// name and value of a member of an IntEnum or StrEnum, which is a number or a string itself.
+std::optional<HostValue> HostMachine::enum_attribute(const HostValue& member, std::string_view name, py::Place place) {
+  HostValue plain = member;
+  plain.klass = nullptr;
+  if (name == "value") return plain;
+  if (name != "name") return std::nullopt;
+  for (const HostClass::Field& f : member.klass->fields)
+    if (equal(f.default_value, plain, place)) return HostValue::string(f.name);
+  return std::nullopt;
+}
+
 void HostMachine::set_attribute(const HostValue& object, std::string_view name, HostValue value, py::Place place) {
-  if (object.klass->form != Form::plain && object.klass->form != Form::record)
+  constexpr Form kOpen[] = {Form::plain, Form::record, Form::module, Form::silent};
+  if (std::find(std::begin(kOpen), std::end(kOpen), object.klass->form) == std::end(kOpen))
     raise("AttributeError", fmt::format("attributes of {} cannot be assigned", object.klass->name), place);
   check_write(*object.items, value, place);
   HostValue target = object;

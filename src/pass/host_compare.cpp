@@ -32,6 +32,10 @@ bool HostMachine::truth(const HostValue& v, py::Place place) {
     case Kind::tensor:
       refuse(Code::policy, "a condition on a tensor's values in a wrapper", place,
              "values are known to kernels only; ask for shapes, dtypes or 'is None'");
+    case Kind::object:
+      if (auto v_truth = own(v, "__bool__", {}, place)) return truth(*v_truth, place);
+      if (auto length = own(v, "__len__", {}, place)) return truth(*length, place);
+      return true;
     default: return true;
   }
 }
@@ -85,6 +89,7 @@ bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place,
     }
     case Kind::klass: return a.klass == b.klass;
     case Kind::object: {
+      if (auto answer = own(a, "__eq__", {b}, place)) return truth(*answer, place);
       if (a.items == b.items) return true;
       const auto &x = a.items->values, &y = b.items->values;
       return a.klass == b.klass && a.klass->form != HostClass::Form::plain && x.size() == y.size() &&
@@ -110,6 +115,9 @@ bool HostMachine::contains(const HostValue& container, const HostValue& item, py
       if (equal(item, items[i], place)) return true;
     return false;
   }
+  if (auto answer = own(container, "__contains__", {item}, place)) return truth(*answer, place);
+  if (container.is(Kind::tensor))
+    refuse(Code::policy, "a tensor's values are searched in a wrapper", place, "values are known to kernels only");
   const std::vector<HostValue> items = iterate(container, place);
   return std::any_of(items.begin(), items.end(), [&](const HostValue& v) { return equal(item, v, place); });
 }
@@ -180,6 +188,11 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
     if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
     return out.append(close);
   };
+  const bool member = v.klass && !v.is(Kind::klass) && v.klass->form == HostClass::Form::enumeration;
+  if (member && (repr || !v.klass->text_is_value)) {
+    const std::string name = fmt::format("{}.{}", v.klass->name, eval_attribute(v, "name", place).text);
+    return repr ? fmt::format("<{}: {}>", name, text(eval_attribute(v, "value", place), true, place, depth + 1)) : name;
+  }
   switch (v.kind) {
     case Kind::none: return "None";
     case Kind::boolean: return v.integer != 0 ? "True" : "False";
@@ -201,6 +214,9 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
     case Kind::device: return repr ? "device(type='cuda', index=0)" : "cuda:0";
     case Kind::path: return v.text;
     case Kind::object: {
+      for (const char* name : {"__str__", "__repr__"})
+        if (auto written = (!repr || name[2] == 'r') ? own(v, name, {}, place) : std::nullopt)
+          return string_of(*written, place);
       std::string out = v.klass->name + "(";
       for (std::size_t i = 0; i + 1 < v.items->values.size(); i += 2)
         out +=
@@ -215,6 +231,7 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
 bool HostMachine::holds_state(const HostValue& v, py::Place place, int depth) {
   step(place);
   if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
+  if (v.is(Kind::kernel)) return false;                          // with decorators that nobody can ask for
   if (v.is(Kind::function) && v.function->closure) return true;  // a function of the module holds nothing
   if (v.is(Kind::tensor) || v.is(Kind::launcher) || v.is(Kind::opaque) || v.is(Kind::method)) return true;
   return v.items && std::any_of(v.items->values.begin(), v.items->values.end(),

@@ -108,6 +108,19 @@ HostValue HostMachine::eval_one(const py::Expr& e, Frame& frame) {
       assign(*e.items[0], v, frame);
       return v;
     }
+    case K::yield: {
+      if (!frame.yielded.items) raise("SyntaxError", "'yield' outside function", e.place);
+      HostArgs values;
+      if (!e.text.empty())
+        values = iterate(eval(*e.items[0], frame), e.place);
+      else
+        values.push_back(e.items.empty() ? HostValue{} : eval(*e.items[0], frame));
+      for (HostValue& v : values) {
+        check_write(*frame.yielded.items, v, e.place);
+        frame.yielded.items->values.push_back(std::move(v));
+      }
+      return {};
+    }
     case K::ellipsis: {
       HostValue v;
       v.kind = Kind::ellipsis;
@@ -128,7 +141,8 @@ HostValue HostMachine::eval_comprehension(const py::Expr& e, Frame& frame) {
     for (std::size_t i = 0; i + 1 < out.size(); i += 2) set_item(dict, out[i], std::move(out[i + 1]), e.place);
     return dict;
   }
-  if (e.kind != py::ExprKind::set_comp) return HostValue::sequence(Kind::list, std::move(out));
+  if (e.kind != py::ExprKind::set_comp)
+    return HostValue::sequence(e.kind == py::ExprKind::generator ? Kind::iterator : Kind::list, std::move(out));
   HostValue set = HostValue::sequence(Kind::set, {});
   for (HostValue& item : out) add_unique(set.items->values, std::move(item), e.place);
   return set;
@@ -190,8 +204,8 @@ HostValue HostMachine::eval_subscript(const py::Expr& e, Frame& frame) {
   if (!object.is(Kind::kernel)) return get_item(object, index, e.place);
   HostValue out;
   out.kind = Kind::launcher;
-  out.launcher =
-      std::make_shared<HostLauncher>(HostLauncher{object.kernel, object.module, std::make_shared<HostValue>(index)});
+  out.launcher = std::make_shared<HostLauncher>(
+      HostLauncher{object.kernel, object.module, std::make_shared<HostValue>(index), object.items});
   return out;
 }
 
@@ -229,8 +243,14 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
         raise("AttributeError", fmt::format("'{}' has no '{}'", object.module->name, name), place);
       return module_value(*object.module, name, place);
     }
+    case Kind::string:
+      if (object.klass)
+        if (auto found = enum_attribute(object, name, place)) return *found;
+      break;
     case Kind::integer:
     case Kind::real:
+      if (object.klass)
+        if (auto found = enum_attribute(object, name, place)) return *found;
       if (name == "value") return object;  // of a tl.constexpr, which is the number itself here
       break;
     case Kind::config:
@@ -244,9 +264,20 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       break;
     case Kind::object:
       if (auto found = object_attribute(object, name, place)) return *found;
-      if (object.klass->method(name) == nullptr && !name.starts_with('_'))
+      if (object.klass->method(name) == nullptr && !name.starts_with('_') && !takes_note(*object.klass, name))
         raise("AttributeError", fmt::format("{} has no '{}'", host_type_name(object), name), place);
       break;
+    case Kind::parent: {
+      HostValue above;
+      above.kind = Kind::klass;
+      above.klass = object.klass;
+      const HostClass::Method* m = object.klass->method(name);
+      if (m != nullptr && m->form == HostClass::Method::Form::property)
+        return call_function(HostFunction(m->function), {object.items->values[0]}, {}, place);
+      if (m == nullptr)
+        if (auto found = class_attribute(above, name)) return *found;
+      break;
+    }
     case Kind::opaque:
       refuse(Code::pass, fmt::format("'.{}' of an argument in replacement_args", name), place,
              "return the arguments themselves; the wrapper sees their shapes");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "pass/host_machine.h"
+#include "pass/policy.h"
 #include "py/printer.h"
 #include "tile/lower.h"
 
@@ -25,6 +26,9 @@ auto find_parameter(const py::Stmt& kernel, std::string_view name) {
 
 constexpr std::size_t kMostArguments = 1000;
 constexpr std::string_view kTensorDescriptor = "triton.tools.tensor_descriptor.TensorDescriptor";
+
+// Decorators whose arguments are given, to be called with a kernel.
+constexpr std::string_view kAutotune = "triton.autotune()", kHeuristics = "triton.heuristics()";
 
 // What triton's launcher takes beside the kernel's own parameters.
 bool is_launch_option(std::string_view name) {
@@ -73,9 +77,40 @@ HostValue HostMachine::make_config(HostArgs args, HostKwargs kwargs, py::Place p
   return HostValue::sequence(Kind::config, {meta, HostValue::of(warps), HostValue::of(stages)});
 }
 
+// One of triton's decorators with its arguments, as call_triton gives it.
+void HostMachine::decorate(const HostValue& decorator, Decorations& out, py::Place place) {
+  const auto& parts = decorator.items->values;  // path, arguments, keywords
+  const auto argument_named = [&](std::string_view name, std::size_t index) -> const HostValue* {
+    if (parts[1].items->values.size() > index) return &parts[1].items->values[index];
+    const auto& named = parts[2].items->values;
+    for (std::size_t i = 0; i + 1 < named.size(); i += 2)
+      if (named[i].text == name) return &named[i + 1];
+    return nullptr;
+  };
+  constexpr std::size_t kNamedOnly = 100;
+  if (parts[0].text == kAutotune) {
+    out.autotuned = true;
+    if (const HostValue* configs = argument_named("configs", 0))
+      for (HostValue& c : iterate(*configs, place)) {
+        if (!c.is(Kind::config)) refuse(Code::host, "autotune's configs are triton.Config values", place);
+        out.configs.push_back(std::move(c));
+      }
+    if (const HostValue* key = argument_named("key", 1))
+      for (const HostValue& k : iterate(*key, place)) out.key.push_back(string_of(k, place));
+    if (const HostValue* by = argument_named("prune_configs_by", kNamedOnly); by != nullptr && by->is(Kind::dict))
+      for (std::size_t i = 0; i + 1 < by->items->values.size(); i += 2)
+        if (by->items->values[i].text == "early_config_prune") out.prune = by->items->values[i + 1];
+  } else if (const HostValue* values = argument_named("values", 0)) {  // heuristics
+    if (!values->is(Kind::dict)) refuse(Code::host, "heuristics needs a dict of functions", place);
+    for (std::size_t i = 0; i + 1 < values->items->values.size(); i += 2)
+      out.heuristics.emplace_back(string_of(values->items->values[i], place), values->items->values[i + 1]);
+  }
+}
+
 const HostMachine::Decorations& HostMachine::decorations(const HostLauncher& launcher, py::Place place) {
   const py::Stmt& kernel = *launcher.kernel.function;
-  if (const auto it = decorations_.find(&kernel); it != decorations_.end()) return it->second;
+  const auto key = std::make_pair(&kernel, static_cast<const HostItems*>(launcher.decorators.get()));
+  if (const auto it = decorations_.find(key); it != decorations_.end()) return it->second;
   Decorations out;
   Frame frame;
   frame.module = launcher.module;
@@ -83,41 +118,57 @@ const HostMachine::Decorations& HostMachine::decorations(const HostLauncher& lau
   for (const py::Expr* d : kernel.decorators) {
     if (d->kind != py::ExprKind::call) continue;
     const std::string path = resolve_path(*launcher.module, *d->items[0]);
-    constexpr std::size_t kNamedOnly = 100;
-    const auto argument_named = [&](std::string_view name, std::size_t index) -> const py::Expr* {
-      if (d->items.size() > index + 1) return d->items[index + 1];
-      for (const py::Keyword& k : d->keywords)
-        if (k.name == name) return k.value;
-      return nullptr;
-    };
-    if (path == "triton.autotune") {
-      out.autotuned = true;
-      if (const py::Expr* configs = argument_named("configs", 0))
-        for (HostValue& c : iterate(eval(*configs, frame), d->place)) {
-          if (!c.is(Kind::config)) refuse(Code::host, "autotune's configs are triton.Config values", d->place);
-          out.configs.push_back(std::move(c));
-        }
-      if (const py::Expr* key = argument_named("key", 1))
-        for (const HostValue& k : iterate(eval(*key, frame), d->place)) out.key.push_back(string_of(k, d->place));
-      if (const py::Expr* prune = argument_named("prune_configs_by", kNamedOnly)) {
-        const HostValue by = eval(*prune, frame);
-        if (by.is(Kind::dict))
-          for (std::size_t i = 0; i + 1 < by.items->values.size(); i += 2)
-            if (by.items->values[i].text == "early_config_prune") out.prune = by.items->values[i + 1];
-      }
-    } else if (path == "triton.heuristics") {
-      if (const py::Expr* values = argument_named("values", 0)) {
-        const HostValue dict = eval(*values, frame);
-        if (!dict.is(Kind::dict)) refuse(Code::host, "heuristics needs a dict of functions", d->place);
-        for (std::size_t i = 0; i + 1 < dict.items->values.size(); i += 2)
-          out.heuristics.emplace_back(string_of(dict.items->values[i], d->place), dict.items->values[i + 1]);
-      }
-    } else if (path != "triton.jit" && path != "triton.runtime.jit.jit") {
+    if (path == "triton.autotune" || path == "triton.heuristics")
+      decorate(eval(*d, frame), out, d->place);
+    else if (!path.empty() && path != "triton.jit" && path != "triton.runtime.jit.jit")  // none: the file's own
       refuse(Code::host, fmt::format("decorator '{}' of a kernel", py::print(*d)), place,
              "kernels are decorated with triton.jit, triton.autotune and triton.heuristics");
-    }
   }
-  return decorations_.emplace(&kernel, std::move(out)).first->second;
+  if (launcher.decorators)
+    for (const HostValue& d : launcher.decorators->values) decorate(d, out, place);
+  return decorations_.emplace(key, std::move(out)).first->second;
+}
+
+// triton.jit(function), and triton.autotune(...) and triton.heuristics(...), whose result is called with a kernel.
+std::optional<HostValue> HostMachine::call_triton(std::string_view path, HostArgs& args, HostKwargs& kwargs,
+                                                  py::Place place) {
+  const auto decorator = [&](std::string_view name) {
+    HostValue named = HostValue::sequence(Kind::dict, {});
+    for (const auto& [k, v] : kwargs) set_item(named, HostValue::string(k), v, place);
+    return HostValue::sequence(Kind::partial, {HostValue::path(std::string(name)),
+                                               HostValue::sequence(Kind::tuple, std::move(args)), std::move(named)});
+  };
+  if (path == "triton.jit" || path == "triton.runtime.jit.jit")
+    return args.empty() ? decorator(path) : make_kernel(args[0], place);
+  if (path == "triton.autotune") return decorator(kAutotune);
+  if (path == "triton.heuristics") return decorator(kHeuristics);
+  if (path != kAutotune && path != kHeuristics) return std::nullopt;
+  if (args.empty() || !args.back().is(Kind::kernel))
+    raise("TypeError", fmt::format("{} decorates a kernel of triton.jit", path), place);
+  HostValue kernel = args.back();
+  args.pop_back();
+  std::vector<HostValue> all = kernel.items ? kernel.items->values : std::vector<HostValue>{};
+  all.push_back(decorator(path));
+  kernel.items = std::make_shared<HostItems>(HostItems{std::move(all), false});
+  return kernel;
+}
+
+HostValue HostMachine::make_kernel(const HostValue& function, py::Place place) {
+  if (function.is(Kind::kernel)) return function;
+  if (!function.is(Kind::function) || function.function->statement == nullptr)
+    raise("TypeError", "triton.jit needs a function", place);
+  check_captured(*function.function->statement, function.function->closure.get(), place);
+  return kernel_value(*function.function->module, *function.function->statement);
+}
+
+// A kernel is compiled from its text and the names of its file; a variable of a function around it is in neither.
+void HostMachine::check_captured(const py::Stmt& kernel, const HostScope* around, py::Place place) const {
+  const auto used = used_names(kernel);
+  for (; around != nullptr; around = around->parent.get())
+    for (const auto& [name, value] : around->names)
+      if (find_parameter(kernel, name) == kernel.parameters.end() && used.contains(name))
+        refuse(Code::host, fmt::format("kernel '{}' uses '{}' of the function around it", kernel.name, name), place,
+               "give it to the kernel as an argument, a tl.constexpr where it is fixed");
 }
 
 // The configurations to try: what the kernel's own function leaves of them, which sees the arguments by name.

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "pass/host.h"
 
@@ -35,7 +37,16 @@ class HostMachine {
   HostMachine(const HostMachine&) = delete;
   HostMachine& operator=(const HostMachine&) = delete;
 
-  HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place);
+  HostValue call(const HostValue& callee, HostArgs args, HostKwargs kwargs, py::Place place);
+  // Where a callable comes from. `held_by`: its def, where that is all there is to it, or the module-level name that
+  // holds it; null for what is made anew by whoever gave it, and for what cannot be called.
+  struct Definition {
+    const PassModule* module = nullptr;
+    std::string name;
+    py::Place place;
+    const void* held_by = nullptr;
+  };
+  Definition definition(const HostValue& callable, const PassModule& otherwise) const;
   HostValue module_value(const PassModule& module, std::string_view name, py::Place place);
   // An expression of the module level, evaluated once.
   HostValue module_constant(const PassModule& owner, const py::Expr& value, std::string_view name, py::Place place);
@@ -54,6 +65,7 @@ class HostMachine {
     const PassModule* module = nullptr;
     std::shared_ptr<HostScope> scope;
     HostValue result;
+    HostValue yielded;  // of a generator, which runs to its end when it is called
     std::vector<std::string_view> globals, nonlocals;
   };
 
@@ -63,10 +75,14 @@ class HostMachine {
   void step(py::Place place);
 
   // ---- functions and statements (host_run.cpp)
+  HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place);
   Flow run(std::span<const py::Stmt* const> body, Frame& frame);
   Flow run(const py::Stmt& s, Frame& frame);
   Flow run_for(const py::Stmt& s, Frame& frame);
   Flow run_try(const py::Stmt& s, Frame& frame);
+  Flow run_match(const py::Stmt& s, Frame& frame);
+  bool fits(const py::Expr& pattern, const HostValue& subject, Frame& frame);
+  bool fits_items(const py::Expr& pattern, const HostValue& subject, Frame& frame);
   void run_augmented(const py::Stmt& s, Frame& frame);
   void run_import(const py::Stmt& s, Frame& frame);
   Flow run_with(const py::Stmt& s, Frame& frame);
@@ -78,6 +94,11 @@ class HostMachine {
   HostValue default_value(const HostFunction& function, std::size_t parameter, const py::Parameter& p);
   void bind_parameters(const HostFunction& function, HostArgs args, HostKwargs kwargs, Frame& frame, py::Place place);
   HostScope* module_scope(const PassModule& module);
+  const Binding* holder(const HostValue& value) const;
+  void define(const py::Stmt& statement, Frame& frame);
+  bool at_module_level(const Frame& frame) const;
+  HostValue define_again(const PassModule& module, const py::Stmt& statement);
+  static HostValue kernel_value(const PassModule& owner, const py::Stmt& statement);
   HostValue decorated(HostValue function, const py::Stmt& statement, Frame& frame);
 
   // ---- expressions (host_eval.cpp)
@@ -114,7 +135,6 @@ class HostMachine {
   void add_unique(std::vector<HostValue>& items, HostValue value, py::Place place);
 
   // ---- calls (host_calls.cpp)
-  HostValue call(const HostValue& callee, HostArgs args, HostKwargs kwargs, py::Place place);
   HostValue call_path(const std::string& path, HostArgs args, HostKwargs kwargs, py::Place place);
   std::optional<HostValue> call_python(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
   HostValue call_min_max(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
@@ -128,6 +148,9 @@ class HostMachine {
   std::optional<HostValue> call_math(std::string_view name, const HostArgs& args, const HostKwargs& kwargs,
                                      py::Place place);
   std::optional<HostValue> call_library(const std::string& path, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> call_bisect(std::string_view name, HostArgs& args, const HostKwargs& kwargs,
+                                       py::Place place);
+  HostValue compiled_kernel() const;
   std::optional<HostValue> call_cuda(std::string_view name);
   std::optional<HostValue> call_torch(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
   HostValue call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs,
@@ -153,20 +176,33 @@ class HostMachine {
   HostValue make_class(const PassModule& module, const py::Stmt& statement, py::Place place);
   HostValue make_named_tuple(const HostArgs& args, const HostKwargs& kwargs, py::Place place);
   HostValue make_object(std::string name, std::vector<std::pair<std::string, HostValue>> attributes) const;
+  void read_bases(const py::Stmt& statement, HostClass& made, Frame& frame);
+  HostClass::Field read_field(const py::Stmt& statement, Frame& frame);
+  HostValue make_super(const HostArgs& args, py::Place place);
+  HostValue apply_forward(const HostValue& klass, HostArgs args, HostKwargs kwargs, py::Place place);
+  // What a method with one of Python's own names gives; nothing where the object has none.
+  std::optional<HostValue> own(const HostValue& object, std::string_view name, HostArgs args, py::Place place);
+  std::optional<HostValue> enum_attribute(const HostValue& member, std::string_view name, py::Place place);
+  std::optional<HostValue> parent_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                         HostKwargs& kwargs, py::Place place);
   HostValue instantiate(const HostValue& klass, HostArgs args, HostKwargs kwargs, py::Place place);
   std::optional<HostValue> class_attribute(const HostValue& klass, std::string_view name);
   std::optional<HostValue> object_attribute(const HostValue& object, std::string_view name, py::Place place);
   std::optional<HostValue> object_method(const HostValue& object, std::string_view name, HostArgs& args,
                                          HostKwargs& kwargs, py::Place place);
+  static bool takes_note(const HostClass& klass, std::string_view method);  // which then does nothing
   void set_attribute(const HostValue& object, std::string_view name, HostValue value, py::Place place);
 
   // ---- tensors (host_tensor.cpp)
   HostValue allocate(std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place);
+  static bool tensor_has(std::string_view name);  // hasattr
+  static HostValue dim_order(const TensorDesc& desc);
   HostValue tensor_attribute(const HostValue& tensor, std::string_view name, py::Place place);
   HostValue tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs,
                           py::Place place);
   std::optional<HostValue> view_method(const HostValue& tensor, std::string_view name, HostArgs& args, py::Place place);
   std::optional<HostValue> part_method(const HostValue& tensor, std::string_view name, HostArgs& args, py::Place place);
+  std::vector<std::int64_t> tensor_split_parts(const HostValue& by, std::int64_t size, py::Place place);
   std::optional<HostValue> cast_method(const HostValue& tensor, std::string_view name, const HostArgs& args,
                                        const HostKwargs& kwargs, py::Place place);
   HostValue tensor_item(const HostValue& tensor, const HostValue& index, py::Place place);
@@ -179,6 +215,8 @@ class HostMachine {
   std::int64_t wrap_dim(std::int64_t dim, std::size_t rank, py::Place place) const;
   BufferId add_buffer(Buffer buffer);
   void check_size(const TensorDesc& desc, py::Place place) const;
+  std::vector<std::int64_t> permuted_strides(const std::vector<std::int64_t>& sizes,
+                                             const std::vector<std::int64_t>& order, py::Place place) const;
   std::vector<std::int64_t> channels_last_strides(const std::vector<std::int64_t>& sizes, py::Place place) const;
   const TensorDesc& desc(const HostValue& tensor) const {
     return plan_.buffers[static_cast<std::size_t>(tensor.buffer)].desc;
@@ -193,6 +231,10 @@ class HostMachine {
     HostValue prune;  // early_config_prune
     bool autotuned = false;
   };
+  void decorate(const HostValue& decorator, Decorations& out, py::Place place);
+  HostValue make_kernel(const HostValue& function, py::Place place);
+  std::optional<HostValue> call_triton(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  void check_captured(const py::Stmt& kernel, const HostScope* around, py::Place place) const;
   const Decorations& decorations(const HostLauncher& launcher, py::Place place);
   std::vector<HostValue> chosen_configs(const Decorations& decoration, const py::Stmt& kernel, const HostArgs& args,
                                         const HostKwargs& kwargs, py::Place place);
@@ -214,12 +256,14 @@ class HostMachine {
   int nesting_ = 0;                                           // of expressions under evaluation
   const PassModule* current_ = nullptr;                       // whose line an error names
   std::unordered_map<const py::Expr*, HostValue> constants_;  // module-level expressions, evaluated once a call
+  std::unordered_set<const PassModule*> constant_owners_;     // whose they are
+  std::unordered_set<const PassModule*> ran_;                 // whose top level has run
   std::vector<const py::Expr*> evaluating_;
   std::unordered_map<const py::Stmt*, std::shared_ptr<HostClass>> classes_;
   std::unordered_map<const PassModule*, std::shared_ptr<HostScope>> module_scopes_;  // of modules whose top level runs
   std::vector<std::shared_ptr<HostScope>> captured_;
   std::vector<HostRaise> handling_;  // what a bare `raise` raises again
-  std::unordered_map<const py::Stmt*, Decorations> decorations_;
+  std::map<std::pair<const py::Stmt*, const HostItems*>, Decorations> decorations_;
 };
 
 }  // namespace passnet

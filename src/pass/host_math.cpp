@@ -178,6 +178,47 @@ constexpr std::pair<const char*, std::int64_t> kDeviceProperties[] = {
 
 }  // namespace
 
+// Where an item goes into a sorted list, and putting it there.
+std::optional<HostValue> HostMachine::call_bisect(std::string_view name, HostArgs& args, const HostKwargs& kwargs,
+                                                  py::Place place) {
+  const bool left = name.ends_with("_left"), insert = name.starts_with("insort");
+  if (!insert && !name.starts_with("bisect")) return std::nullopt;
+  if (args.size() < 2) raise("TypeError", fmt::format("{}() needs a list and an item", name), place);
+  const std::vector<HostValue> items = iterate(args[0], place);
+  const HostValue* key = nullptr;
+  std::int64_t low = args.size() > 2 ? integer(args[2], place) : 0,
+               high = args.size() > 3 ? integer(args[3], place) : static_cast<std::int64_t>(items.size());
+  for (const auto& [k, v] : kwargs) {
+    if (k == "key" && !v.is(Kind::none)) key = &v;
+    if (k == "lo") low = integer(v, place);
+    if (k == "hi" && !v.is(Kind::none)) high = integer(v, place);
+  }
+  if (low < 0) raise("ValueError", "lo must be non-negative", place);
+  if (high > static_cast<std::int64_t>(items.size())) raise("IndexError", "hi is behind the list's end", place);
+  const HostValue wanted = insert && key != nullptr ? call(*key, {args[1]}, {}, place) : args[1];
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    const HostValue& item = items[static_cast<std::size_t>(middle)];
+    const HostValue rank = key == nullptr ? item : call(*key, {item}, {}, place);
+    const bool behind = left ? compare(py::Op::lt, rank, wanted, place) : !compare(py::Op::lt, wanted, rank, place);
+    (behind ? low : high) = behind ? middle + 1 : middle;
+  }
+  if (!insert) return HostValue::of(low);
+  return call_method(args[0], "insert", {HostValue::of(low), args[1]}, {}, place);
+}
+
+// What warmup gives: a plausible kernel, for those who work out how many of its programs fit on a GPU.
+HostValue HostMachine::compiled_kernel() const {
+  const HostValue metadata = make_object("metadata", {{"shared", HostValue::of(std::int64_t{0})},
+                                                      {"num_warps", HostValue::of(std::int64_t{4})},
+                                                      {"num_stages", HostValue::of(std::int64_t{3})}});
+  HostValue out = make_object("CompiledKernel", {{"n_regs", HostValue::of(std::int64_t{32})},
+                                                 {"n_spills", HostValue::of(std::int64_t{0})},
+                                                 {"metadata", metadata}});
+  out.klass->form = HostClass::Form::silent;
+  return out;
+}
+
 std::optional<HostValue> HostMachine::call_library(const std::string& path, HostArgs& args, HostKwargs& kwargs,
                                                    py::Place place) {
   const auto need = [&](std::size_t least) {
@@ -199,6 +240,8 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
     return HostValue::of(n <= 0 ? std::int64_t{0} : p);
   }
   if (auto made = make_descriptor(path, args, kwargs, place)) return made;
+  if (auto made = call_triton(path, args, kwargs, place)) return made;
+  if (path.starts_with("bisect.")) return call_bisect(path.substr(7), args, kwargs, place);
   if (path == "triton.Config") return make_config(std::move(args), std::move(kwargs), place);
   if (path == "triton.language.constexpr") return need(1), args[0];
   if (path == "functools.partial") {
@@ -410,7 +453,8 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
       raise("TypeError", fmt::format("torch.{} needs a dtype", name), place);
     return args[0];  // its limits are attributes
   }
-  if (is_view_function(name) || name == "numel" || name == "is_floating_point") {
+  if (is_view_function(name) || name == "numel" || name == "is_floating_point" || name == "is_complex" ||
+      name == "is_same_size") {
     for (auto it = kwargs.begin(); it != kwargs.end(); ++it)
       if (it->first == "input") {
         args.insert(args.begin(), it->second);

@@ -41,10 +41,14 @@ HostValue HostMachine::make_function(const py::Stmt* statement, const py::Expr* 
   return v;
 }
 
+bool HostMachine::at_module_level(const Frame& frame) const {
+  const auto module = module_scopes_.find(frame.module);
+  return module != module_scopes_.end() && module->second == frame.scope;
+}
+
 // Decorators of the file's own are called, the last first; those that the policy knows change nothing here.
 HostValue HostMachine::decorated(HostValue function, const py::Stmt& s, Frame& frame) {
-  const auto module = module_scopes_.find(frame.module);
-  if (module != module_scopes_.end() && module->second == frame.scope) {  // a module-level function
+  if (function.is(Kind::function) && at_module_level(frame)) {
     function.function->closure = nullptr;
     function.function->defaults.clear();
   }
@@ -71,11 +75,24 @@ HostValue HostMachine::call_function(const HostFunction& f, HostArgs args, HostK
   frame.scope = std::make_shared<HostScope>();
   frame.scope->parent = f.closure;
   bind_parameters(f, std::move(args), std::move(kwargs), frame, place);
+  if (f.parent && !frame.scope->names.empty()) {
+    HostValue above;
+    above.kind = Kind::klass;
+    above.klass = f.parent;
+    frame.scope->set(
+        "super",
+        HostValue::sequence(Kind::partial, {HostValue::path("builtins.super"),
+                                            HostValue::sequence(Kind::tuple, {above, frame.scope->names[0].second}),
+                                            HostValue::sequence(Kind::dict, {})}));
+  }
   const PassModule* caller = std::exchange(current_, f.module);
+  const bool generator = f.lambda == nullptr && f.statement->yields;
+  if (generator) frame.yielded = HostValue::sequence(Kind::iterator, {});
   if (f.lambda != nullptr)
     frame.result = eval(*f.lambda->items[0], frame);
   else
     run(f.statement->body, frame);
+  if (generator) frame.result = frame.yielded;  // what it would give one by one
   current_ = caller;
   --depth_;
   return std::move(frame.result);
@@ -152,6 +169,7 @@ HostValue HostMachine::module_constant(const PassModule& owner, const py::Expr& 
   current_ = caller;
   evaluating_.pop_back();
   mark_module_level(made, place);
+  constant_owners_.insert(&owner);
   return constants_.emplace(&value, std::move(made)).first->second;
 }
 
@@ -185,7 +203,36 @@ HostScope* HostMachine::module_scope(const PassModule& module) {
   }
   current_ = caller;
   for (const auto& [name, value] : kept->names) mark_module_level(value, {});
+  ran_.insert(&module);
   return kept.get();
+}
+
+namespace {
+
+bool is_top_level(const PassModule& module, const py::Stmt* function) {
+  return function != nullptr && function->kind == py::StmtKind::function &&
+         std::find(module.top_level.begin(), module.top_level.end(), function) != module.top_level.end();
+}
+
+}  // namespace
+
+// A decorated function that could not be made when the top level ran: to say why.
+HostValue HostMachine::define_again(const PassModule& module, const py::Stmt& statement) {
+  Frame frame;
+  frame.module = &module;
+  frame.scope = module_scopes_[&module];
+  const PassModule* caller = std::exchange(current_, &module);
+  define(statement, frame);
+  current_ = caller;
+  return *frame.scope->find(statement.name);
+}
+
+HostValue HostMachine::kernel_value(const PassModule& owner, const py::Stmt& statement) {
+  HostValue v;
+  v.kind = Kind::kernel;
+  v.kernel = {&owner.syntax, &statement, &owner};
+  v.module = &owner;
+  return v;
 }
 
 HostValue HostMachine::module_value(const PassModule& module, std::string_view name, py::Place place) {
@@ -197,17 +244,16 @@ HostValue HostMachine::module_value(const PassModule& module, std::string_view n
       if (star == "math" && name != "pow") return HostValue::path("math." + std::string(name));
     return HostValue::path("builtins." + std::string(name));  // len, range, ...: an unknown one fails when called
   }
+  const bool runs = b->owner != nullptr && b->owner->top_level_runs;
+  if (runs && b->owner != &module && b->kind != Binding::Kind::klass) return module_value(*b->owner, b->name, place);
+  if (runs && ran_.contains(&module) && is_top_level(module, b->statement)) return define_again(module, *b->statement);
   HostValue v;
   switch (b->kind) {
     case Binding::Kind::function:
       v.kind = Kind::function;
       v.function = std::make_shared<HostFunction>(HostFunction{b->owner, b->statement, nullptr, nullptr, {}});
       return v;
-    case Binding::Kind::kernel:
-      v.kind = Kind::kernel;
-      v.kernel = {&b->owner->syntax, b->statement, b->owner};
-      v.module = b->owner;
-      return v;
+    case Binding::Kind::kernel: return kernel_value(*b->owner, *b->statement);
     case Binding::Kind::klass: return make_class(*b->owner, *b->statement, place);
     case Binding::Kind::module:
       v.kind = Kind::module;
@@ -219,13 +265,49 @@ HostValue HostMachine::module_value(const PassModule& module, std::string_view n
       return eval_attribute(HostValue::path(b->path.substr(0, dot)), std::string_view(b->path).substr(dot + 1), place);
     }
     case Binding::Kind::expression: {
-      if (b->owner != &module && b->owner->top_level_runs) return module_value(*b->owner, b->name, place);
       const HostValue whole = module_constant(*b->owner, *b->value, name, place);
       return b->unpack == Binding::kWhole ? whole
                                           : get_item(whole, HostValue::of(static_cast<std::int64_t>(b->unpack)), place);
     }
   }
   return {};
+}
+
+namespace {
+
+bool is_same_object(const HostValue& a, const HostValue& b) {
+  return a.kind == b.kind &&
+         (a.is(Kind::function) ? a.function == b.function : a.items != nullptr && a.items == b.items);
+}
+
+}  // namespace
+
+// The module-level name that holds a value, among what has been evaluated.
+const Binding* HostMachine::holder(const HostValue& value) const {
+  for (const auto& [module, scope] : module_scopes_)
+    for (const auto& [name, held] : scope->names)
+      if (is_same_object(held, value)) return module->find(name);
+  for (const auto& [expr, held] : constants_) {
+    if (!is_same_object(held, value)) continue;
+    for (const PassModule* module : constant_owners_)
+      for (const auto& [name, b] : module->names)
+        if (b.value == expr && b.unpack == Binding::kWhole) return b.owner->find(b.name);
+  }
+  return nullptr;
+}
+
+HostMachine::Definition HostMachine::definition(const HostValue& v, const PassModule& otherwise) const {
+  Definition out{&otherwise, "wrapper", {}, nullptr};
+  if (v.is(Kind::function)) {
+    const HostFunction& f = *v.function;
+    out = {f.module, f.lambda != nullptr ? "lambda" : std::string(f.statement->name),
+           f.lambda != nullptr ? f.lambda->place : f.statement->place, nullptr};
+    if (f.lambda == nullptr && !f.closure) out.held_by = f.statement;
+  }
+  const bool callable = v.is(Kind::function) || v.is(Kind::partial) || v.is(Kind::object);
+  if (out.held_by != nullptr || !callable) return out;
+  if (const Binding* b = holder(v)) out = {b->owner, std::string(b->name), b->statement->place, b};
+  return out;
 }
 
 // ---- statements
@@ -275,13 +357,7 @@ HostMachine::Flow HostMachine::run(const py::Stmt& s, Frame& frame) {
               s.annotation != nullptr ? text(eval(*s.annotation, frame), false, s.place) : py::print(*s.value),
               s.place);
       return Flow::next;
-    case K::function: {
-      if (is_kernel(*frame.module, s))
-        refuse(Code::host, fmt::format("kernel '{}' is defined inside a function", s.name), s.place,
-               "define kernels at module level");
-      frame.scope->set(s.name, decorated(make_function(&s, nullptr, frame), s, frame));
-      return Flow::next;
-    }
+    case K::function: define(s, frame); return Flow::next;
     case K::try_: return run_try(s, frame);
     case K::global:
       for (const py::Alias& a : s.aliases) frame.globals.push_back(a.name);
@@ -293,9 +369,22 @@ HostMachine::Flow HostMachine::run(const py::Stmt& s, Frame& frame) {
     case K::import_from: run_import(s, frame); return Flow::next;
     case K::delete_: run_delete(s, frame); return Flow::next;
     case K::with: return run_with(s, frame);
+    case K::match: return run_match(s, frame);
+    case K::case_: return Flow::next;  // of a match, which runs them
     case K::class_: refuse(Code::host, "a class in a wrapper", s.place, "write functions");
   }
   return Flow::next;
+}
+
+void HostMachine::define(const py::Stmt& s, Frame& frame) {
+  HostValue made;
+  if (is_kernel(*frame.module, s)) {
+    if (!at_module_level(frame)) check_captured(s, frame.scope.get(), s.place);
+    made = kernel_value(*frame.module, s);
+  } else {
+    made = make_function(&s, nullptr, frame);
+  }
+  frame.scope->set(s.name, decorated(std::move(made), s, frame));
 }
 
 HostMachine::Flow HostMachine::run_for(const py::Stmt& s, Frame& frame) {
@@ -307,6 +396,58 @@ HostMachine::Flow HostMachine::run_for(const py::Stmt& s, Frame& frame) {
     if (flow == Flow::broke) return Flow::next;
   }
   return run(s.orelse, frame);
+}
+
+HostMachine::Flow HostMachine::run_match(const py::Stmt& s, Frame& frame) {
+  const HostValue subject = eval(*s.value, frame);
+  for (const py::Stmt* arm : s.body) {
+    step(arm->place);
+    if (!fits(*arm->value, subject, frame)) continue;
+    if (!arm->name.empty()) frame.scope->set(arm->name, subject);
+    if (arm->annotation != nullptr && !truth(eval(*arm->annotation, frame), arm->annotation->place)) continue;
+    return run(arm->body, frame);
+  }
+  return Flow::next;
+}
+
+// Whether a value fits a pattern of `case`; names in it are bound on the way, as in Python also where it does not.
+bool HostMachine::fits(const py::Expr& pattern, const HostValue& subject, Frame& frame) {
+  using K = py::ExprKind;
+  switch (pattern.kind) {
+    case K::name:
+      if (pattern.text != "_") assign(pattern, subject, frame);
+      return true;
+    case K::none:
+    case K::boolean: return same(eval(pattern, frame), subject, pattern.place);
+    case K::binary:  // a | b
+      return std::any_of(pattern.items.begin(), pattern.items.end(),
+                         [&](const py::Expr* either) { return fits(*either, subject, frame); });
+    case K::tuple:
+    case K::list: return fits_items(pattern, subject, frame);
+    default: return compare(py::Op::eq, subject, eval(pattern, frame), pattern.place);
+  }
+}
+
+bool HostMachine::fits_items(const py::Expr& pattern, const HostValue& subject, Frame& frame) {
+  const bool tuple = subject.is(Kind::object) && subject.klass->form == HostClass::Form::tuple;
+  if (!subject.is(Kind::tuple) && !subject.is(Kind::list) && !tuple) return false;
+  const std::vector<HostValue> items = iterate(subject, pattern.place);
+  const auto is_star = [](const py::Expr* e) { return e->kind == py::ExprKind::starred; };
+  const auto star = std::find_if(pattern.items.begin(), pattern.items.end(), is_star);
+  const std::size_t wanted = pattern.items.size() - (star == pattern.items.end() ? 0 : 1);
+  if (star == pattern.items.end() ? items.size() != wanted : items.size() < wanted) return false;
+  const std::size_t extra = items.size() - wanted;
+  std::size_t at = 0;
+  for (const py::Expr* p : pattern.items) {
+    if (is_star(p)) {
+      const auto from = items.begin() + static_cast<std::ptrdiff_t>(at);
+      fits(*p->items[0], HostValue::sequence(Kind::list, {from, from + static_cast<std::ptrdiff_t>(extra)}), frame);
+      at += extra;
+    } else if (!fits(*p, items[at++], frame)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // Contexts that change nothing here: the run has one device and no gradients.
@@ -385,7 +526,8 @@ bool catches(std::string_view name, std::string_view raised) {
                                                                         {"NotImplementedError", "RuntimeError"},
                                                                         {"RecursionError", "RuntimeError"},
                                                                         {"ModuleNotFoundError", "ImportError"},
-                                                                        {"UnboundLocalError", "NameError"}};
+                                                                        {"UnboundLocalError", "NameError"},
+                                                                        {"FrozenInstanceError", "AttributeError"}};
   if (name == raised || name == "Exception" || name == "BaseException") return true;
   return std::any_of(std::begin(kParents), std::end(kParents),
                      [&](const auto& p) { return p.first == raised && p.second == name; });
@@ -500,8 +642,11 @@ void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) 
     case py::ExprKind::tuple:
     case py::ExprKind::list: return unpack(target, value, frame);
     case py::ExprKind::attribute:
-      if (const HostValue object = eval(*target.items[0], frame); object.is(Kind::object))
+      if (const HostValue object = eval(*target.items[0], frame); object.is(Kind::object)) {
+        if (object.klass->frozen)
+          raise("FrozenInstanceError", fmt::format("cannot assign to field '{}'", target.text), target.place);
         return set_attribute(object, target.text, std::move(value), target.place);
+      }
       [[fallthrough]];
     default:
       refuse(Code::integrity, fmt::format("assignment to '{}'", py::print(target).substr(0, 80)), target.place,

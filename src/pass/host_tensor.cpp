@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
+#include "ops/table.h"
 #include "pass/host_machine.h"
 #include "pass/policy.h"
 
@@ -19,11 +21,10 @@ HostValue size_tuple(const std::vector<std::int64_t>& sizes) {
   return HostValue::sequence(Kind::tuple, std::move(out));
 }
 
-// What empty_like gives: the strides themselves where they are a permutation without gaps, else dense ones in the same
-// order.
-std::vector<std::int64_t> preserved_strides(const TensorDesc& d) {
+// The dimensions as they lie in memory, innermost first.
+std::vector<std::size_t> memory_order(const TensorDesc& d) {
   const std::size_t rank = d.sizes.size();
-  std::vector<std::size_t> order(rank);  // innermost first
+  std::vector<std::size_t> order(rank);
   for (std::size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
   const auto outer = [&](std::size_t a, std::size_t b) {  // 1: a lies outside of b; 0: cannot be said
     if (d.strides[a] == 0 || d.strides[b] == 0) return 0;
@@ -40,15 +41,34 @@ std::vector<std::int64_t> preserved_strides(const TensorDesc& d) {
       at = j;
     }
   }
-  std::vector<std::int64_t> dense(rank);
+  return order;
+}
+
+// What empty_like gives: the strides themselves where they are a permutation without gaps, else dense ones in the same
+// order.
+std::vector<std::int64_t> preserved_strides(const TensorDesc& d) {
+  std::vector<std::int64_t> dense(d.sizes.size());
   std::int64_t step_size = 1;
   bool kept = true;
-  for (const std::size_t i : order) {
+  for (const std::size_t i : memory_order(d)) {
     dense[i] = step_size;
     if (d.sizes[i] != 1) kept = kept && d.strides[i] == step_size;
     if (d.sizes[i] > 1) step_size *= d.sizes[i];
   }
   return kept || d.element_count() == 0 ? d.strides : dense;
+}
+
+// Of four or five dimensions; those of size 1 may have any stride.
+bool lies_channels_last(const TensorDesc& d) {
+  std::vector<std::size_t> order{1};
+  for (std::size_t i = d.sizes.size(); i-- > 2;) order.push_back(i);
+  order.push_back(0);
+  std::int64_t step_size = 1;
+  return std::all_of(order.begin(), order.end(), [&](std::size_t i) {
+    const bool fits = d.sizes[i] == 1 || d.strides[i] == step_size;
+    step_size *= d.sizes[i];
+    return fits;
+  });
 }
 
 bool is_channels_last(const HostValue& format) {
@@ -153,6 +173,23 @@ std::vector<std::int64_t> HostMachine::channels_last_strides(const std::vector<s
   return strides;
 }
 
+// Dense strides for dimensions that lie in memory in this order, outermost first.
+std::vector<std::int64_t> HostMachine::permuted_strides(const std::vector<std::int64_t>& sizes,
+                                                        const std::vector<std::int64_t>& order, py::Place place) const {
+  constexpr std::int64_t kOpen = -1;
+  check_size({sizes, std::vector<std::int64_t>(sizes.size(), 0)}, place);
+  std::vector<std::int64_t> strides(sizes.size(), kOpen);
+  std::int64_t step_size = 1;
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const bool inside = order[i] >= 0 && order[i] < static_cast<std::int64_t>(sizes.size());
+    const auto at = static_cast<std::size_t>(inside ? order[i] : 0);
+    if (!inside || strides[at] != kOpen) raise("RuntimeError", "empty_permuted needs every dimension once", place);
+    strides[at] = step_size;
+    step_size *= std::max<std::int64_t>(sizes[at], 1);
+  }
+  return strides;
+}
+
 HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place) {
   const auto take = [&](std::string_view key) -> std::optional<HostValue> {
     for (auto it = kwargs.begin(); it != kwargs.end(); ++it)
@@ -204,14 +241,20 @@ HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs
       d.dtype = args[1].is(Kind::real) ? Dtype::float32 : args[1].is(Kind::boolean) ? Dtype::boolean : Dtype::int64;
       args.pop_back();
     }
-    if (name == "empty_strided") {
-      if (args.size() != 2) raise("TypeError", "empty_strided needs sizes and strides", place);
-      d.strides = sizes_of({args[1]}, 0, place);
+    const bool strided = name == "empty_strided", permuted = name == "empty_permuted";
+    std::vector<std::int64_t> second;  // strides, or the dimensions as they lie in memory
+    if (strided || permuted) {
+      if (auto v = take(strided ? "stride" : "physical_layout")) args.push_back(*v);
+      if (args.size() != 2)
+        raise("TypeError", fmt::format("{} needs sizes and {}", name, strided ? "strides" : "their order"), place);
+      second = sizes_of({args[1]}, 0, place);
       args.pop_back();
     }
     d.sizes = sizes_of(args, 0, place);
-    if (name == "empty_strided" && d.strides.size() != d.sizes.size())
-      raise("RuntimeError", "sizes and strides differ in length", place);
+    if ((strided || permuted) && second.size() != d.sizes.size())
+      raise("RuntimeError", fmt::format("{}: {} sizes and {} numbers", name, d.sizes.size(), second.size()), place);
+    if (strided) d.strides = second;
+    if (permuted) d.strides = permuted_strides(d.sizes, second, place);
   }
   if (name == "full_like") {
     if (auto v = take("fill_value")) args.push_back(*v);
@@ -230,6 +273,37 @@ HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs
   return fresh(std::move(d), fill, fill_value, place);
 }
 
+namespace {
+
+// What is the same of every tensor here. Kernels run on the run's device whatever it is; to a wrapper, which asks
+// because Triton needs one, it is a GPU.
+enum class Fixed : std::uint8_t { no, yes, none };
+struct FixedAttribute {
+  std::string_view name;
+  Fixed value;
+};
+constexpr FixedAttribute kFixedAttributes[] = {
+    {"is_cuda", Fixed::yes},      {"is_leaf", Fixed::yes},     {"is_cpu", Fixed::no},        {"is_meta", Fixed::no},
+    {"is_quantized", Fixed::no},  {"is_sparse", Fixed::no},    {"is_sparse_csr", Fixed::no}, {"is_nested", Fixed::no},
+    {"is_mkldnn", Fixed::no},     {"is_mps", Fixed::no},       {"is_xpu", Fixed::no},        {"is_xla", Fixed::no},
+    {"requires_grad", Fixed::no}, {"retains_grad", Fixed::no}, {"grad", Fixed::none},        {"grad_fn", Fixed::none}};
+// Methods that answer no for every tensor here.
+constexpr std::string_view kNeverSo[] = {"is_complex", "is_conj", "is_neg", "is_inference", "is_pinned"};
+constexpr std::string_view kOwnAttributes[] = {"layout", "data"};
+
+template <class Row, std::size_t N, class F>
+bool any_row(const Row (&rows)[N], const F& fits) {
+  return std::any_of(std::begin(rows), std::end(rows), fits);
+}
+
+}  // namespace
+
+bool HostMachine::tensor_has(std::string_view name) {
+  return is_metadata(name) || is_view(name) || op_find("." + std::string(name)) ||
+         any_row(kFixedAttributes, [&](const FixedAttribute& fixed) { return fixed.name == name; }) ||
+         any_row(kOwnAttributes, [&](std::string_view known) { return known == name; });
+}
+
 HostValue HostMachine::tensor_attribute(const HostValue& tensor, std::string_view name, py::Place place) {
   const TensorDesc& d = desc(tensor);
   if (name == "shape") return size_tuple(d.sizes);
@@ -241,15 +315,20 @@ HostValue HostMachine::tensor_attribute(const HostValue& tensor, std::string_vie
     v.device = d.device;
     return v;
   }
-  // Kernels run on the run's device whatever it is; to a wrapper, which asks because Triton needs one, it is a GPU.
-  if (name == "is_cuda") return HostValue::boolean(true);
-  if (name == "requires_grad" || name == "is_sparse") return HostValue::boolean(false);
+  for (const FixedAttribute& fixed : kFixedAttributes)
+    if (fixed.name == name)
+      return fixed.value == Fixed::none ? HostValue{} : HostValue::boolean(fixed.value == Fixed::yes);
+  if (name == "layout") return HostValue::path("torch.strided");
   if (name == "data") return tensor;
   if (name == "itemsize") return HostValue::of(std::int64_t{dtype_row(d.dtype).size});
   if (name == "nbytes") return HostValue::of(d.element_count() * dtype_row(d.dtype).size);
   if (name == "T" || name == "mT")
     return tensor_method(tensor, name == "T" && d.sizes.size() != 2 ? "permute_reversed" : "transpose_last", {}, {},
                          place);
+  if (name == "data_ptr")
+    refuse(Code::policy, "call of '.data_ptr'", place, "a wrapper hands tensors to kernels, never addresses");
+  if (!is_metadata(name) && !is_view(name))
+    refuse(Code::policy, fmt::format("'.{}' of a tensor in a wrapper", name), place, allowed_calls_note());
   HostValue method;
   method.kind = Kind::method;
   method.text = name;
@@ -278,6 +357,7 @@ constexpr MethodParameters kMethods[] = {{"size", {"dim"}},
                                          {"chunk", {"chunks", "dim"}},
                                          {"split", {"split_size", "dim"}},
                                          {"unbind", {"dim"}},
+                                         {"tensor_split", {"indices_or_sections", "dim"}},
                                          {"reshape", {"shape"}},
                                          {"view", {"size"}},
                                          {"expand", {"size"}},
@@ -286,9 +366,21 @@ constexpr MethodParameters kMethods[] = {{"size", {"dim"}},
                                          {"new_empty", {"size"}},
                                          {"new_zeros", {"size"}},
                                          {"new_ones", {"size"}},
-                                         {"new_full", {"size", "fill_value"}}};
+                                         {"new_full", {"size", "fill_value"}},
+                                         {"new_empty_strided", {"size", "stride"}},
+                                         {"is_same_size", {"other"}}};
 
 }  // namespace
+
+// As torch: contiguous and channels_last are what they are called, even where sizes of 1 leave it open.
+HostValue HostMachine::dim_order(const TensorDesc& d) {
+  const bool contiguous = d.is_contiguous(), channels_last = d.sizes.size() == 4 && lies_channels_last(d);
+  std::vector<std::int64_t> out;
+  for (const std::size_t i : memory_order(d)) out.insert(out.begin(), static_cast<std::int64_t>(i));
+  if (contiguous && !channels_last) std::iota(out.begin(), out.end(), 0);
+  if (channels_last && !contiguous) out = {0, 2, 3, 1};
+  return size_tuple(out);
+}
 
 HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs,
                                      py::Place place) {
@@ -326,17 +418,22 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
   if (name == "numel" || name == "nelement") return HostValue::of(d.element_count());
   if (name == "dim" || name == "ndimension") return HostValue::of(static_cast<std::int64_t>(rank));
   if (name == "is_contiguous")
-    return HostValue::boolean(channels_last
-                                  ? (rank == 4 || rank == 5) && d.strides == channels_last_strides(d.sizes, place)
-                                  : d.is_contiguous());
+    return HostValue::boolean(channels_last ? (rank == 4 || rank == 5) && lies_channels_last(d) : d.is_contiguous());
   if (name == "element_size") return HostValue::of(std::int64_t{dtype_row(d.dtype).size});
   if (name == "is_floating_point") return HostValue::boolean(dtype_row(d.dtype).floating);
+  if (any_row(kNeverSo, [&](std::string_view known) { return known == name; })) return HostValue::boolean(false);
+  if (name == "is_signed") return HostValue::boolean(d.dtype != Dtype::uint8 && d.dtype != Dtype::boolean);
+  if (name == "is_same_size") {
+    if (args.size() != 1 || !args[0].is(Kind::tensor)) raise("TypeError", "is_same_size() needs a tensor", place);
+    return HostValue::boolean(d.sizes == desc(args[0]).sizes);
+  }
+  if (name == "dim_order") return dim_order(d);
   if (name == "storage_offset") return HostValue::of(plan_.buffers[static_cast<std::size_t>(tensor.buffer)].offset);
   if (name == "get_device") return HostValue::of(std::int64_t{0});
   if (name == "contiguous") {
     if (!channels_last) return d.is_contiguous() ? tensor : copy(tensor.buffer, d.dtype, place);
     const auto strides = channels_last_strides(d.sizes, place);
-    if (d.strides == strides) return tensor;
+    if (lies_channels_last(d)) return tensor;
     const HostValue out = copy(tensor.buffer, d.dtype, place);
     plan_.buffers[static_cast<std::size_t>(out.buffer)].desc.strides = strides;
     return out;
@@ -349,8 +446,6 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
   if (auto v = view_method(tensor, name, args, place)) return *v;
   if (auto v = part_method(tensor, name, args, place)) return *v;
   if (auto v = cast_method(tensor, name, args, kwargs, place)) return *v;
-  if (name == "data_ptr")
-    refuse(Code::policy, "call of '.data_ptr'", place, "a wrapper hands tensors to kernels, never addresses");
   refuse(Code::policy, fmt::format("call of '.{}' on a tensor in a wrapper", name), place, allowed_calls_note());
 }
 

@@ -83,6 +83,7 @@ std::string_view host_type_name(const HostValue& v) {
     case Kind::list: return "list";
     case Kind::dict: return "dict";
     case Kind::set: return "set";
+    case Kind::iterator: return "iterator";
     case Kind::tensor: return "Tensor";
     case Kind::function: return "function";
     case Kind::kernel: return "kernel";
@@ -98,6 +99,7 @@ std::string_view host_type_name(const HostValue& v) {
     case Kind::ellipsis: return "ellipsis";
     case Kind::partial: return "partial function";
     case Kind::klass: return "class";
+    case Kind::parent: return "super";
     case Kind::object: return v.klass->name;
   }
   return "";

@@ -27,6 +27,7 @@ struct HostFunction {
   const py::Expr* lambda = nullptr;
   std::shared_ptr<HostScope> closure;  // null for a module-level function
   std::vector<HostValue> defaults;  // of a function made in a function: its parameters' default values, in their order
+  std::shared_ptr<HostClass> parent = nullptr;  // of a method: what super() sees
 };
 
 // A grid bound to a kernel: kernel[grid].
@@ -34,6 +35,7 @@ struct HostLauncher {
   KernelRef kernel;
   const PassModule* module = nullptr;
   std::shared_ptr<HostValue> grid;
+  std::shared_ptr<HostItems> decorators = nullptr;  // beside those of its def, innermost first
 };
 
 struct HostValue {
@@ -47,9 +49,10 @@ struct HostValue {
     list,
     dict,
     set,
+    iterator,  // of iter(), a generator: items: what is still to come
     tensor,
     function,
-    kernel,
+    kernel,  // items: decorators beside those of its def: triton.autotune(...)(kernel)
     launcher,
     path,     // text: "torch.float32", "triton.cdiv", "math", "builtins.len"
     method,   // text: a method's name; items[0]: its object
@@ -62,6 +65,7 @@ struct HostValue {
     partial,  // functools.partial: items: the function, its arguments (a tuple), its keywords (a dict)
     klass,    // a class of a pass file
     object,   // of a class; items: its attributes (name, value, name, value)
+    parent,   // super(): klass, where methods are looked for; items[0]: the object
     ellipsis,
   } kind = Kind::none;
   std::int64_t integer = 0;  // boolean, integer; opaque: its number
@@ -73,7 +77,7 @@ struct HostValue {
   DeviceType device = DeviceType::cpu;
   std::shared_ptr<HostFunction> function;
   std::shared_ptr<HostLauncher> launcher;
-  std::shared_ptr<HostClass> klass;  // klass, object
+  std::shared_ptr<HostClass> klass;  // klass, object, parent; of an integer or a string: the IntEnum, StrEnum
   KernelRef kernel;
   const PassModule* module = nullptr;  // of a kernel, or the module itself
 
@@ -107,12 +111,17 @@ struct HostClass {
     record,       // dataclass
     tuple,        // NamedTuple, namedtuple
     enumeration,  // Enum
+    module,       // torch.nn.Module: a call of an object is its forward
+    autograd,     // torch.autograd.Function: apply is its forward
+    silent,       // what only takes notes: the context of such a forward, a compiled kernel
     foreign,      // of a base that is not known here: its constants can be read, no objects made
   } form = Form::plain;
   struct Field {
     std::string name;
     HostValue default_value;
     bool has_default = false;
+    HostValue factory = {};  // makes the default
+    bool given = true;       // by the arguments of a new object
   };
   struct Method {
     enum class Form : std::uint8_t { plain, property, of_none, of_class } form = Form::plain;
@@ -120,6 +129,10 @@ struct HostClass {
     HostFunction function;
   };
   std::string name;
+  std::shared_ptr<HostClass> parent;
+  bool frozen = false;
+  bool is_value = false;       // an enumeration whose members are numbers or strings
+  bool text_is_value = false;  // and print as such
   std::vector<Field> fields;
   std::vector<Method> methods;
   HostValue attributes;  // a dict

@@ -201,6 +201,27 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
   return std::nullopt;
 }
 
+// tensor_split: so many parts, the first a little longer, or where they begin.
+std::vector<std::int64_t> HostMachine::tensor_split_parts(const HostValue& by, std::int64_t n, py::Place place) {
+  std::vector<std::int64_t> parts;
+  if (by.is_number()) {
+    const std::int64_t k = integer(by, place);
+    if (k <= 0) raise("RuntimeError", "number of sections must be larger than 0", place);
+    if (k > 10'000) refuse(Code::limit, fmt::format("tensor_split() into {} parts", k), place);
+    for (std::int64_t i = 0; i < k; ++i) parts.push_back(n / k + (i < n % k ? 1 : 0));
+    return parts;
+  }
+  std::int64_t begin = 0;
+  for (std::int64_t end : sizes_of({by}, 0, place)) {
+    end = std::clamp<std::int64_t>(end < 0 ? end + n : end, 0, n);
+    if (end < begin) refuse(Code::host, "tensor_split() at indices that go back", place, "write slices");
+    parts.push_back(end - begin);
+    begin = end;
+  }
+  parts.push_back(n - begin);
+  return parts;
+}
+
 // Parts of a tensor: rows, ranges and windows.
 std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::string_view name, HostArgs& args,
                                                   py::Place place) {
@@ -230,7 +251,7 @@ std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::
                               Kind::slice, {HostValue::of(begin), HostValue::of(begin + integer(args[2], place)), {}}));
     return tensor_item(tensor, HostValue::sequence(Kind::tuple, std::move(index)), place);
   }
-  if (name == "chunk" || name == "split" || name == "unbind") {
+  if (name == "chunk" || name == "split" || name == "unbind" || name == "tensor_split") {
     const bool unbind = name == "unbind";
     if (!unbind) need(1);
     const std::int64_t at = wrap_dim(arg(unbind ? 0 : 1, 0), rank, place);
@@ -240,6 +261,8 @@ std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::
     std::vector<std::int64_t> parts;
     if (unbind) {
       parts.assign(static_cast<std::size_t>(n), 1);
+    } else if (name == "tensor_split") {
+      parts = tensor_split_parts(args[0], n, place);
     } else if (name == "split" && !args[0].is_number()) {
       parts = sizes_of({args[0]}, 0, place);
       std::int64_t total = 0;

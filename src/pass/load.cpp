@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/file.h"
 #include "fx/builder.h"
@@ -56,24 +57,17 @@ std::vector<std::string> read_order(const std::string& folder, const char* file_
   return out;
 }
 
-// A function of the module or imported into it, also by another name of it: pattern = shared_pattern.
-const Binding& required_function(const PassModule& module, std::string_view name) {
-  const Binding* b = module.find(name);
-  for (int i = 0; i < 20 && b != nullptr && b->kind == Binding::Kind::expression; ++i) {
-    const py::Expr& e = *b->value;
-    const PassModule* owner = b->owner;
-    if (e.kind == py::ExprKind::attribute && e.items[0]->kind == py::ExprKind::name) {
-      const Binding* file = owner->find(e.items[0]->text);
-      owner = file != nullptr && file->kind == Binding::Kind::module ? file->target : nullptr;
-    } else if (e.kind != py::ExprKind::name) {
-      owner = nullptr;
-    }
-    b = owner == nullptr ? nullptr : owner->find(e.text);
-  }
-  if (b == nullptr || b->kind != Binding::Kind::function)
+// One of the three functions of a pass: a def, or whatever its name stands for.
+HostValue required_function(HostProgram& program, const PassModule& module, std::string_view name) {
+  using Kind = HostValue::Kind;
+  const auto missing = [&] {
     refuse(module.syntax.file(), fmt::format("no function '{}'", name),
            "a pass file has pattern, replacement_args and replacement_func");
-  return *b;
+  };
+  if (module.find(name) == nullptr) missing();
+  HostValue v = program.value(name).take();
+  if (!v.is(Kind::function) && !v.is(Kind::partial)) missing();
+  return v;
 }
 
 // A host value as a graph's literal; opaque arguments become references to placeholders.
@@ -102,23 +96,36 @@ Value to_value(const HostValue& v, const PassModule& module, py::Place place) {
   }
 }
 
+FunctionSyntax syntax_of(const HostFunction& f) {
+  return f.lambda != nullptr ? FunctionSyntax(*f.lambda) : FunctionSyntax(*f.statement);
+}
+
 // What the names of a pattern, or of a function it calls, mean.
 class PatternReader {
  public:
   explicit PatternReader(HostLimits limits) : limits_(limits) {}
 
-  Graph read(const PassModule& module, const py::Stmt& function) {
-    return build_graph(module.syntax, function, scope(module, function), options(module, function)).take();
+  Graph read(const HostFunction& pattern) {
+    const FunctionSyntax syntax = syntax_of(pattern);
+    BuildOptions with = options(*pattern.module, syntax);
+    ImportScope names = scope(*pattern.module, syntax);
+    for (const HostScope* s = pattern.closure.get(); s != nullptr; s = s->parent.get())
+      for (const auto& [name, value] : s->names) {
+        names.set(name, {});  // hides an import of that name
+        if (const auto literal = guarded([&] { return to_value(value, *pattern.module, syntax.place); }))
+          with.given.insert(with.given.begin(), {name, *literal});
+      }
+    return build_graph(pattern.module->syntax, syntax, names, std::move(with)).take();
   }
-  // What was read: the function and those it calls.
-  std::vector<const py::Stmt*> functions(const py::Stmt& function) const {
-    std::vector<const py::Stmt*> out{&function};
+  // The functions that were read beside the pattern itself.
+  std::vector<const py::Stmt*> functions() const {
+    std::vector<const py::Stmt*> out;
     for (const auto& [statement, inlined] : inlined_) out.push_back(statement);
     return out;
   }
 
  private:
-  static ImportScope scope(const PassModule& module, const py::Stmt& function) {
+  static ImportScope scope(const PassModule& module, const FunctionSyntax& function) {
     ImportScope out;
     for (const auto& [name, b] : module.names) {
       if (b.kind == Binding::Kind::path) out.set(name, b.path);
@@ -130,7 +137,7 @@ class PatternReader {
     return out;
   }
 
-  BuildOptions options(const PassModule& module, const py::Stmt& function) {
+  BuildOptions options(const PassModule& module, const FunctionSyntax& function) {
     BuildOptions out;
     out.skip_self = false;
     out.inner_imports = true;
@@ -143,9 +150,9 @@ class PatternReader {
       const auto literal = guarded([&] { return to_value(*v, module, e.place); });  // not a tuple of tensors
       return literal ? std::optional(*literal) : std::nullopt;
     };
-    out.constant = [this, &module, &function](std::string_view name) -> std::optional<Value> {
+    out.constant = [this, &module, place = function.place](std::string_view name) -> std::optional<Value> {
       if (module.find(name) == nullptr || module.find(name)->kind != Binding::Kind::expression) return std::nullopt;
-      return to_value(evaluate_constant(module, name, limits_).take(), module, function.place);
+      return to_value(evaluate_constant(module, name, limits_).take(), module, place);
     };
     out.function = [this, &module](const py::Expr& callee) -> const InlinedFunction* {
       const Binding* b = find(module, callee);
@@ -154,7 +161,7 @@ class PatternReader {
       if (!known) {
         known = std::make_unique<InlinedFunction>();
         known->module = &b->owner->syntax;
-        known->statement = b->statement;
+        known->syntax = *b->statement;
         known->scope = scope(*b->owner, *b->statement);
         known->options = options(*b->owner, *b->statement);
       }
@@ -179,8 +186,11 @@ class PatternReader {
   std::unordered_map<const py::Stmt*, std::unique_ptr<InlinedFunction>> inlined_;
 };
 
-Graph read_pattern(const PassModule& module, const py::Stmt& function, HostLimits limits) {
-  return PatternReader(limits).read(module, function);
+HostValue pattern_of(HostProgram& program, const PassModule& module) {
+  HostValue v = required_function(program, module, "pattern");
+  if (!v.is(HostValue::Kind::function))
+    refuse(module.syntax.file(), fmt::format("pattern is a {}", host_type_name(v)), "write it as a function");
+  return v;
 }
 
 Pass read_pass(ModuleLoader& loader, const std::string& name, HostLimits limits) {
@@ -188,65 +198,70 @@ Pass read_pass(ModuleLoader& loader, const std::string& name, HostLimits limits)
   pass.name = name;
   const PassModule& module = loader.load(name);
   pass.module = &module;
-  const Binding& pattern = required_function(module, "pattern");
-  const Binding& args = required_function(module, "replacement_args");
-  const Binding& func = required_function(module, "replacement_func");
+  HostProgram program(module, limits);
+  const HostValue pattern = pattern_of(program, module);
+  const HostValue args = required_function(program, module, "replacement_args");
+  required_function(program, module, "replacement_func");
   PatternReader reader(limits);
-  pass.pattern = reader.read(*pattern.owner, *pattern.statement);
-  pass.pattern_functions = reader.functions(*pattern.statement);
+  pass.pattern = reader.read(*pattern.function);
+  pass.pattern_functions = reader.functions();
+  const HostFunction& f = *pattern.function;
+  const Binding* b = f.lambda == nullptr ? f.module->find(f.statement->name) : nullptr;
+  const bool shared = b != nullptr && b->statement == f.statement && b->name != "pattern";  // pattern = other
+  if (shared)
+    pass.pattern_functions.push_back(f.statement);
+  else
+    pass.pattern_syntax = f.lambda != nullptr ? static_cast<const void*>(f.lambda) : f.statement;
   const std::size_t placeholders = pass.pattern.placeholder_count();
 
-  const HostValue given = call_opaque(*args.owner, *args.statement, placeholders, limits).take();
+  const HostValue given = program.call_opaque(args, placeholders).take();
   const bool many = given.is(HostValue::Kind::tuple) || given.is(HostValue::Kind::list);
-  const Value values = to_value(given, *args.owner, args.statement->place);
+  const Value values = to_value(given, module, module.find("replacement_args")->statement->place);
   if (many)
     pass.replacement_args = values.items;
   else
     pass.replacement_args.push_back(values);
 
-  // A pure evaluation gives the same function every time, if it is a function of the module at all.
-  const HostValue wrapper = call_opaque(*func.owner, *func.statement, 0, limits).take();
-  if (!wrapper.is(HostValue::Kind::function) || wrapper.function->statement == nullptr ||
-      wrapper.function->closure != nullptr) {
-    const std::string what = wrapper.is(HostValue::Kind::function) ? "a function made anew at each call"
-                             : wrapper.is(HostValue::Kind::none)   ? "None"
-                             : wrapper.is(HostValue::Kind::path)   ? fmt::format("'{}'", wrapper.text)
-                                                                   : fmt::format("a {}", host_type_name(wrapper));
-    fail({Code::pass,
-          func.owner->syntax.where(func.statement->place),
-          fmt::format("replacement_func returns {}", what),
-          {"return the same module-level function each time: def replacement_func(): return my_wrapper"}});
-  }
-  pass.wrapper_module = wrapper.function->module;
-  pass.wrapper = wrapper.function->statement;
+  pass.wrapper = program.wrapper().take();
   return pass;
 }
 
 // The functions that only patterns use: nothing else of the folder names them, so no wrapper can call them.
 std::vector<const py::Stmt*> pattern_only(const ModuleLoader& loader, const std::vector<Pass>& passes) {
-  std::vector<const py::Stmt*> candidates;
-  for (const Pass& pass : passes)
-    for (const py::Stmt* s : pass.pattern_functions)
-      if (s->name != "pattern") candidates.push_back(s);
-  const auto is_candidate = [&](const py::Stmt* s) {
-    return std::find(candidates.begin(), candidates.end(), s) != candidates.end();
+  using K = py::StmtKind;
+  std::unordered_set<const py::Stmt*> open;  // whom nothing reachable has named yet
+  for (const Pass& pass : passes) open.insert(pass.pattern_functions.begin(), pass.pattern_functions.end());
+  std::vector<const py::Stmt*> reached;
+  std::unordered_multimap<std::string_view, std::string_view> other_names;  // from file import name as other
+  for (const auto& [file, module] : loader.modules())
+    for (const py::Stmt* s : module->syntax.body()) {
+      for (const py::Alias& a : s->aliases)
+        if (!a.as.empty()) other_names.emplace(a.as, a.name);
+      const bool import = s->kind == K::import || s->kind == K::import_from;
+      const bool alias = s->kind == K::assign && s->targets.size() == 1 && s->targets[0]->kind == py::ExprKind::name &&
+                         s->targets[0]->text == "pattern";
+      if (!import && !alias && s->name != "pattern" && !is_main_block(*s) && !open.contains(s)) reached.push_back(s);
+    }
+  std::unordered_multimap<std::string_view, const py::Stmt*> by_name;
+  for (const py::Stmt* s : open) by_name.emplace(s->name, s);
+  const auto reach = [&](std::string_view name) {
+    const auto [begin, end] = by_name.equal_range(name);
+    for (auto it = begin; it != end; ++it)
+      if (open.erase(it->second) > 0) reached.push_back(it->second);
   };
-  std::vector<const py::Stmt*> named;  // what another function or the module level names
-  for (const py::Stmt* candidate : candidates)
-    for (const auto& [file, module] : loader.modules())
-      for (const py::Stmt* s : module->syntax.body()) {
-        const bool import = s->kind == py::StmtKind::import || s->kind == py::StmtKind::import_from;
-        const bool alias = s->kind == py::StmtKind::assign && s->targets.size() == 1 &&
-                           s->targets[0]->kind == py::ExprKind::name && s->targets[0]->text == "pattern";
-        if (import || alias || s->name == "pattern" || is_candidate(s)) continue;
-        if (mentions(*s, candidate->name)) named.push_back(candidate);
-      }
-  std::erase_if(candidates, [&](const py::Stmt* s) { return std::find(named.begin(), named.end(), s) != named.end(); });
-  return candidates;
+  for (std::size_t i = 0; i < reached.size(); ++i)
+    for (const std::string_view name : mentioned_names(*reached[i])) {
+      reach(name);
+      const auto [begin, end] = other_names.equal_range(name);
+      for (auto it = begin; it != end; ++it) reach(it->second);
+    }
+  return {open.begin(), open.end()};
 }
 
 void check_modules(const ModuleLoader& loader, const std::vector<Pass>& passes) {
-  const std::vector<const py::Stmt*> apart = pattern_only(loader, passes);
+  const std::vector<const py::Stmt*> only = pattern_only(loader, passes);
+  std::vector<const void*> apart(only.begin(), only.end());
+  for (const Pass& pass : passes) apart.push_back(pass.pattern_syntax);
   for (const auto& [name, module] : loader.modules()) {
     const auto violations = check_policy(*module, apart);
     const auto worst = std::find_if(violations.begin(), violations.end(),
@@ -257,12 +272,12 @@ void check_modules(const ModuleLoader& loader, const std::vector<Pass>& passes) 
 
 void limit_wrappers(PassFolder& folder, const LoadOptions& options) {
   if (options.replacement_func_limit == 0) return;
-  std::vector<const py::Stmt*> wrappers;
+  std::vector<const void*> wrappers;
   std::erase_if(folder.passes, [&](const Pass& pass) {
     if (pass.given) return false;
-    if (std::find(wrappers.begin(), wrappers.end(), pass.wrapper) != wrappers.end()) return false;
+    if (std::find(wrappers.begin(), wrappers.end(), pass.wrapper.held_by) != wrappers.end()) return false;
     if (wrappers.size() < options.replacement_func_limit) {
-      wrappers.push_back(pass.wrapper);
+      wrappers.push_back(pass.wrapper.held_by);
       return false;
     }
     folder.dropped.push_back(fmt::format("pass '{}' is over the limit of {} replacement function{}", pass.name,
@@ -342,8 +357,9 @@ Result<Graph> load_pass_pattern(const std::string& path) {
   return guarded([&] {
     const auto [folder, name] = split_path(path);
     ModuleLoader loader(folder);
-    const Binding& pattern = required_function(loader.load(name), "pattern");
-    return read_pattern(*pattern.owner, *pattern.statement, {});
+    const PassModule& module = loader.load(name);
+    HostProgram program(module);
+    return PatternReader({}).read(*pattern_of(program, module).function);
   });
 }
 

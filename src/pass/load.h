@@ -17,11 +17,10 @@ struct Pass {
   bool given = false;  // an input pass: limits of output passes do not count it
   const PassModule* module = nullptr;
   Graph pattern;                                   // of `pattern`, placeholders in its order
-  std::vector<const py::Stmt*> pattern_functions;  // `pattern` and what it calls
+  const void* pattern_syntax = nullptr;            // its def or lambda, where nothing else can name it
+  std::vector<const py::Stmt*> pattern_functions;  // what it calls
   std::vector<Value> replacement_args;             // a node reference is the pattern's placeholder of that number
-  const PassModule* wrapper_module = nullptr;
-  const py::Stmt* wrapper = nullptr;  // the module-level function that replacement_func returns
-  std::string wrapper_name() const { return std::string(wrapper->name); }
+  Wrapper wrapper;                                 // what replacement_func returns
 };
 
 struct LoadOptions {

@@ -12,14 +12,14 @@ namespace {
 
 // The call's name for a wrapper with so many outputs: the function's own, numbered where another has taken it.
 std::string external_name(Applied& applied, const Pass& pass, std::size_t outputs) {
-  const std::string base = pass.wrapper_name();
+  const std::string base = pass.wrapper.name;
   std::string name = base;
   for (int number = 2;; ++number) {
     const auto it = std::find_if(applied.externals.begin(), applied.externals.end(),
                                  [&](const ExternalFunction& f) { return f.name == name; });
     if (it == applied.externals.end()) break;
     const Pass& other = *applied.wrappers[static_cast<std::size_t>(it - applied.externals.begin())];
-    if (other.wrapper == pass.wrapper && it->outputs == outputs) return name;
+    if (other.wrapper.held_by == pass.wrapper.held_by && it->outputs == outputs) return name;
     name = fmt::format("{}_{}", base, number);
   }
   applied.externals.push_back({name, outputs});

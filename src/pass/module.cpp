@@ -106,13 +106,36 @@ std::string resolve_path(const PassModule& module, const py::Expr& expr, int dep
 
 std::string resolve_path(const PassModule& module, const py::Expr& expr) { return resolve_path(module, expr, 0); }
 
-bool is_kernel(const PassModule& module, const py::Stmt& function) {
-  for (const py::Expr* d : function.decorators) {
-    const py::Expr& callee = d->kind == py::ExprKind::call ? *d->items[0] : *d;
-    const std::string path = resolve_path(module, callee);
-    if (path == "triton.jit" || path == "triton.runtime.jit.jit" || path == "triton.runtime.jit") return true;
+namespace {
+
+// triton.jit, or triton.jit(...) with options.
+bool is_jit(const PassModule& module, const py::Expr& e) {
+  const std::string path = resolve_path(module, e.kind == py::ExprKind::call ? *e.items[0] : e);
+  return path == "triton.jit" || path == "triton.runtime.jit.jit" || path == "triton.runtime.jit";
+}
+
+// The functions of the module that an expression makes kernels of.
+void find_jitted(PassModule& module, const py::Expr& e) {
+  if (e.kind == py::ExprKind::call && e.items.size() == 2 && e.items[1]->kind == py::ExprKind::name &&
+      is_jit(module, *e.items[0])) {
+    const Binding* b = module.find(e.items[1]->text);
+    if (b != nullptr && b->kind == Binding::Kind::function && b->owner == &module) module.jitted.insert(b->statement);
   }
-  return false;
+  for (const py::Expr* item : e.items)
+    if (item != nullptr) find_jitted(module, *item);
+  for (const py::Keyword& k : e.keywords) find_jitted(module, *k.value);
+}
+
+}  // namespace
+
+bool is_kernel(const PassModule& module, const py::Stmt& function) {
+  return module.jitted.contains(&function) || std::any_of(function.decorators.begin(), function.decorators.end(),
+                                                          [&](const py::Expr* d) { return is_jit(module, *d); });
+}
+
+bool is_main_block(const py::Stmt& s) {
+  return s.kind == py::StmtKind::if_ && s.value->kind == py::ExprKind::compare &&
+         s.value->items[0]->kind == py::ExprKind::name && s.value->items[0]->text == "__name__";
 }
 
 bool ModuleLoader::has_file(const std::string& stem) const {
@@ -139,8 +162,8 @@ const PassModule& ModuleLoader::load(const std::string& name) {
     fail({Code::limit, {folder_, 0, 0, {}}, "too many modules import one another", {}});
   const std::string file = module_file(folder_, name);
   std::string source = sources_ && has_file(name) ? sources_->at(name) : file_read(file, std::size_t{4} << 20).take();
-  auto module =
-      std::make_unique<PassModule>(PassModule{name, py::parse(file, std::move(source)).take(), {}, {}, {}, false, {}});
+  auto module = std::make_unique<PassModule>(
+      PassModule{name, py::parse(file, std::move(source)).take(), {}, {}, {}, false, {}, {}});
   PassModule& kept = *(modules_[name] = std::move(module));
   loading_.push_back(name);
   for (const py::Stmt* s : kept.syntax.body()) bind(kept, *s);
@@ -162,7 +185,7 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
       b.statement = &s;
       b.kind = is_kernel(module, s) ? Binding::Kind::kernel : Binding::Kind::function;
       module.names[s.name] = b;
-      if (b.kind == Binding::Kind::function && has_own_decorator(module, s)) {
+      if (has_own_decorator(module, s)) {
         module.top_level.push_back(&s);  // @register("name")
         module.top_level_runs = true;
       }
@@ -203,10 +226,8 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
       }
       return;
     case K::if_: {
-      // `if __name__ == "__main__":` never runs here; other conditions are not decided at module level.
-      const bool main = s.value->kind == py::ExprKind::compare && s.value->items[0]->kind == py::ExprKind::name &&
-                        s.value->items[0]->text == "__name__";
-      if (main) return;
+      // Other conditions are not decided at module level.
+      if (is_main_block(s)) return;
       for (const py::Stmt* inner : s.body) bind(module, *inner);
       return;
     }
@@ -230,6 +251,7 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
 
 void ModuleLoader::bind_targets(PassModule& module, const py::Stmt& s) {
   module.top_level.push_back(&s);
+  find_jitted(module, *s.value);
   Binding b;
   b.kind = Binding::Kind::expression;
   b.owner = &module;
@@ -251,8 +273,9 @@ void ModuleLoader::bind_targets(PassModule& module, const py::Stmt& s) {
     } else {
       const py::Expr* root = t->kind == py::ExprKind::subscript ? root_name(*t->items[0]) : nullptr;
       const Binding* own = root == nullptr ? nullptr : module.find(root->text);
-      if (own == nullptr || own->kind != Binding::Kind::expression || !resolve_path(module, *t->items[0]).empty())
-        refuse_patch(module, s);
+      const bool table =
+          own != nullptr && (own->kind == Binding::Kind::expression || own->kind == Binding::Kind::klass);
+      if (!table || !resolve_path(module, *t->items[0]).empty()) refuse_patch(module, s);
       module.top_level_runs = true;  // TABLE["key"] = value
     }
   }

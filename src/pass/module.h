@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "py/ast.h"
@@ -42,6 +43,7 @@ struct PassModule {
   std::vector<std::string> star_imports;   // paths outside the folder
   std::vector<const py::Stmt*> top_level;  // what would run at import: no imports, definitions or __main__ block
   bool top_level_runs = false;             // whether that does more than bind names: loops, items set, methods called
+  std::unordered_set<const py::Stmt*> jitted;  // functions that are kernels by a call: kernel = triton.jit(_kernel)
   std::map<std::string, const PassModule*, std::less<>> files;  // of the folder, that functions import
   const Binding* find(std::string_view name) const;
   // The folder's file that an import inside a function means; null for anything else.
@@ -80,7 +82,9 @@ class ModuleLoader {
 // What an expression stands for outside: "torch.relu" for F.relu, R or T.relu, through imports and module-level names;
 // "" else.
 std::string resolve_path(const PassModule& module, const py::Expr& expr);
-// Whether a decorator says triton.jit, through whatever alias.
+// if __name__ == "__main__": never runs here.
+bool is_main_block(const py::Stmt& statement);
+// Whether a decorator or a call says triton.jit, through whatever alias.
 bool is_kernel(const PassModule& module, const py::Stmt& function);
 
 }  // namespace passnet

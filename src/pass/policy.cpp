@@ -14,27 +14,67 @@ namespace passnet {
 
 namespace {
 
-constexpr std::string_view kAllocations[] = {"empty", "empty_like", "empty_strided", "zeros",     "zeros_like",
-                                             "ones",  "ones_like",  "full",          "full_like", "as_tensor"};
+constexpr std::string_view kAllocations[] = {"empty", "empty_like", "empty_strided", "empty_permuted",
+                                             "zeros", "zeros_like", "ones",          "ones_like",
+                                             "full",  "full_like",  "as_tensor"};
 constexpr std::string_view kMetadata[] = {
-    "shape",      "size",       "stride", "numel",         "nelement",       "dim",
-    "ndim",       "ndimension", "dtype",  "device",        "is_contiguous",  "element_size",
-    "is_cuda",    "itemsize",   "nbytes", "requires_grad", "storage_offset", "is_floating_point",
-    "get_device", "layout"};
-constexpr std::string_view kViews[] = {
-    "view",       "reshape", "permute",    "transpose", "expand",    "unsqueeze",  "squeeze",      "flatten",
-    "contiguous", "t",       "T",          "mT",        "view_as",   "reshape_as", "expand_as",    "unflatten",
-    "narrow",     "select",  "movedim",    "moveaxis",  "swapaxes",  "swapdims",   "broadcast_to", "detach",
-    "to",         "type_as", "cuda",       "new_empty", "new_zeros", "new_ones",   "new_full",     "unbind",
-    "chunk",      "split",   "as_strided", "ravel",     "type",      "float",      "half",         "bfloat16",
-    "int",        "long",    "double",     "bool"};
-// As functions of torch: those that a closed policy lets through, and all that can be evaluated.
-constexpr std::string_view kAllowedViewFunctions[] = {"reshape",   "permute", "transpose",
-                                                      "unsqueeze", "squeeze", "flatten"};
-constexpr std::string_view kViewFunctions[] = {"reshape",    "permute",  "transpose", "unsqueeze", "squeeze",
-                                               "flatten",    "ravel",    "t",         "movedim",   "moveaxis",
-                                               "swapaxes",   "swapdims", "narrow",    "select",    "unflatten",
-                                               "as_strided", "split",    "chunk",     "unbind",    "broadcast_to"};
+    "shape",      "size",         "stride",    "numel",         "nelement",       "dim",
+    "ndim",       "ndimension",   "dtype",     "device",        "is_contiguous",  "element_size",
+    "is_cuda",    "itemsize",     "nbytes",    "requires_grad", "storage_offset", "is_floating_point",
+    "get_device", "is_complex",   "is_signed", "is_same_size",  "dim_order",      "is_conj",
+    "is_neg",     "is_inference", "is_pinned"};
+constexpr std::string_view kViews[] = {"view",
+                                       "reshape",
+                                       "permute",
+                                       "transpose",
+                                       "expand",
+                                       "unsqueeze",
+                                       "squeeze",
+                                       "flatten",
+                                       "contiguous",
+                                       "t",
+                                       "T",
+                                       "mT",
+                                       "view_as",
+                                       "reshape_as",
+                                       "expand_as",
+                                       "unflatten",
+                                       "narrow",
+                                       "select",
+                                       "movedim",
+                                       "moveaxis",
+                                       "swapaxes",
+                                       "swapdims",
+                                       "broadcast_to",
+                                       "detach",
+                                       "requires_grad_",
+                                       "to",
+                                       "type_as",
+                                       "cuda",
+                                       "new_empty",
+                                       "new_zeros",
+                                       "new_ones",
+                                       "new_full",
+                                       "new_empty_strided",
+                                       "unbind",
+                                       "chunk",
+                                       "tensor_split",
+                                       "split",
+                                       "as_strided",
+                                       "ravel",
+                                       "type",
+                                       "float",
+                                       "half",
+                                       "bfloat16",
+                                       "int",
+                                       "long",
+                                       "double",
+                                       "bool"};
+// As functions of torch.
+constexpr std::string_view kViewFunctions[] = {
+    "reshape",   "permute",    "transpose", "unsqueeze", "squeeze",  "flatten",      "ravel",
+    "t",         "movedim",    "moveaxis",  "swapaxes",  "swapdims", "narrow",       "select",
+    "unflatten", "as_strided", "split",     "chunk",     "unbind",   "broadcast_to", "tensor_split"};
 // Other things of torch that are no computation.
 constexpr std::string_view kHarmless[] = {"Size",
                                           "is_tensor",
@@ -45,6 +85,8 @@ constexpr std::string_view kHarmless[] = {"Size",
                                           "iinfo",
                                           "numel",
                                           "is_floating_point",
+                                          "is_complex",
+                                          "is_same_size",
                                           "no_grad",
                                           "inference_mode",
                                           "cuda.device",
@@ -93,9 +135,9 @@ constexpr std::string_view kOutside[] = {
     "runpy"};
 constexpr std::string_view kOutsideHarmless[] = {"sys.path", "os.path", "os.getenv", "os.environ.get",
                                                  "sys.setrecursionlimit"};  // at module level: nothing runs
-constexpr std::string_view kForbidden[] = {
-    "exec",  "eval",       "open", "compile",    "__import__", "globals", "locals", "vars", "setattr", "delattr",
-    "input", "breakpoint", "id",   "memoryview", "super",      "object",  "exit",   "quit", "help"};
+constexpr std::string_view kForbidden[] = {"exec",   "eval",       "open",    "compile", "__import__", "globals",
+                                           "locals", "vars",       "setattr", "delattr", "input",      "breakpoint",
+                                           "id",     "memoryview", "object",  "exit",    "quit",       "help"};
 
 template <std::size_t N>
 bool has(const std::string_view (&list)[N], std::string_view name) {
@@ -113,10 +155,11 @@ bool is_torch_function(std::string_view path) {
 // A walk over a function's syntax that knows which local names stand for something outside.
 class PolicyCheck {
  public:
-  explicit PolicyCheck(const PassModule& module) : module_(module) {}
+  PolicyCheck(const PassModule& module, std::span<const void* const> apart) : module_(module), apart_(apart) {}
   std::vector<PolicyViolation> found;
 
   void function(const py::Stmt& f) {
+    if (is_apart(&f)) return;
     for (const py::Expr* d : f.decorators) decorator(*d);
     if (inside_) locals_[f.name] = {};
     const auto saved = locals_;
@@ -170,6 +213,7 @@ class PolicyCheck {
   }
 
   void expr(const py::Expr& e) {
+    if (is_apart(&e)) return;
     if (e.kind == py::ExprKind::call) {
       call(e);
       for (const py::Expr* item : e.items.subspan(1)) expr(*item);
@@ -194,6 +238,10 @@ class PolicyCheck {
   }
 
  private:
+  bool is_apart(const void* function) const {
+    return std::find(apart_.begin(), apart_.end(), function) != apart_.end();
+  }
+
   void refuse(Code code, py::Place place, std::string message, std::string note) {
     found.push_back({{code, module_.syntax.where(place), std::move(message), {std::move(note)}}});
   }
@@ -215,8 +263,10 @@ class PolicyCheck {
     if (t.kind == py::ExprKind::subscript && !path_of(*t.items[0]).empty())
       refuse(Code::integrity, t.place, fmt::format("assignment to an item of '{}'", path_of(*t.items[0])),
              "a pass may not change anything outside itself");
-    const bool own = t.kind == py::ExprKind::attribute && t.items[0]->kind == py::ExprKind::name &&
-                     t.items[0]->text == "self" && parameters_.contains("self") && path_of(*t.items[0]).empty();
+    const py::Expr* object = t.kind == py::ExprKind::attribute ? t.items[0] : nullptr;
+    const bool own = object != nullptr && object->kind == py::ExprKind::name &&
+                     (object->text == "self" || object->text == "ctx") && parameters_.contains(object->text) &&
+                     path_of(*object).empty();
     if (t.kind == py::ExprKind::attribute && !own) {
       const std::string path = path_of(t);
       refuse(Code::integrity, t.place, fmt::format("assignment to '{}'", path.empty() ? py::print(t) : path),
@@ -301,7 +351,7 @@ class PolicyCheck {
     const std::string path = path_of(callee);
     if (path.starts_with("torch.") && !path.starts_with("torch.__version__.")) {
       const std::string_view name = std::string_view(path).substr(6);
-      if (has(kAllocations, name) || has(kHarmless, name) || has(kAllowedViewFunctions, name)) return;
+      if (has(kAllocations, name) || has(kHarmless, name) || has(kViewFunctions, name)) return;
       return refuse(Code::policy, e.place, "call of " + described(callee, path), allowed_calls_note());
     }
     if (is_outside(path)) {
@@ -341,6 +391,7 @@ class PolicyCheck {
   }
 
   const PassModule& module_;
+  std::span<const void* const> apart_;
   std::unordered_map<std::string_view, std::string> locals_;
   std::unordered_set<std::string_view> parameters_;
   bool inside_ = false;  // a function
@@ -364,52 +415,63 @@ std::string allowed_calls_note() {
 
 namespace {
 
-bool mentions(const py::Expr& e, std::string_view name) {
-  if ((e.kind == py::ExprKind::name || e.kind == py::ExprKind::attribute || e.kind == py::ExprKind::string) &&
-      e.text == name)
-    return true;
-  const auto in = [&](const py::Expr* item) { return item != nullptr && mentions(*item, name); };
-  if (std::any_of(e.items.begin(), e.items.end(), in)) return true;
-  for (const py::Keyword& k : e.keywords)
-    if (in(k.value)) return true;
-  for (const py::Clause& c : e.clauses())
-    if (in(c.iterable) || std::any_of(c.conditions.begin(), c.conditions.end(), in)) return true;
-  const auto parameters = e.parameters();
-  return std::any_of(parameters.begin(), parameters.end(), [&](const py::Parameter& p) { return in(p.default_value); });
+enum class Mention : std::uint8_t { name, anyhow };  // also as an attribute or a string
+
+void add_names(const py::Expr& e, Mention how, std::unordered_set<std::string_view>& out) {
+  const bool other = e.kind == py::ExprKind::attribute || e.kind == py::ExprKind::string;
+  if (e.kind == py::ExprKind::name || (how == Mention::anyhow && other)) out.insert(e.text);
+  const auto add = [&](const py::Expr* item) {
+    if (item != nullptr) add_names(*item, how, out);
+  };
+  for (const py::Expr* item : e.items) add(item);
+  for (const py::Keyword& k : e.keywords) add(k.value);
+  for (const py::Clause& c : e.clauses()) {
+    add(c.iterable);
+    for (const py::Expr* condition : c.conditions) add(condition);
+  }
+  for (const py::Parameter& p : e.parameters()) add(p.default_value);
+}
+
+void add_names(const py::Stmt& s, Mention how, std::unordered_set<std::string_view>& out) {
+  const auto add = [&](const py::Expr* e) {
+    if (e != nullptr) add_names(*e, how, out);
+  };
+  add(s.value);
+  add(s.annotation);
+  for (const auto& list : {s.targets, s.decorators})
+    for (const py::Expr* e : list) add(e);
+  for (const py::Parameter& p : s.parameters) add(p.default_value);
+  for (const py::Alias& a : s.aliases) out.insert(a.name);
+  for (const auto& part : {s.body, s.orelse, s.final_body})
+    for (const py::Stmt* inner : part) add_names(*inner, how, out);
+  for (const py::Handler& h : s.handlers)
+    for (const py::Stmt* inner : h.body) add_names(*inner, how, out);
 }
 
 }  // namespace
 
-bool mentions(const py::Stmt& s, std::string_view name) {
-  const auto in = [&](const py::Expr* e) { return e != nullptr && mentions(*e, name); };
-  if (in(s.value) || in(s.annotation)) return true;
-  for (const auto& list : {s.targets, s.decorators})
-    if (std::any_of(list.begin(), list.end(), in)) return true;
-  for (const py::Parameter& p : s.parameters)
-    if (in(p.default_value)) return true;
-  for (const py::Alias& a : s.aliases)
-    if (a.name == name || a.name == "*") return true;
-  for (const auto& part : {s.body, s.orelse, s.final_body})
-    for (const py::Stmt* inner : part)
-      if (mentions(*inner, name)) return true;
-  for (const py::Handler& h : s.handlers)
-    for (const py::Stmt* inner : h.body)
-      if (mentions(*inner, name)) return true;
-  return false;
+std::unordered_set<std::string_view> mentioned_names(const py::Stmt& statement) {
+  std::unordered_set<std::string_view> out;
+  add_names(statement, Mention::anyhow, out);
+  return out;
 }
 
-std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<const py::Stmt* const> apart) {
-  PolicyCheck check(module);
+std::unordered_set<std::string_view> used_names(const py::Stmt& statement) {
+  std::unordered_set<std::string_view> out;
+  add_names(statement, Mention::name, out);
+  return out;
+}
+
+std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<const void* const> apart) {
+  PolicyCheck check(module, apart);
   const auto visit = [&](const auto& self, std::span<const py::Stmt* const> body) -> void {
     for (const py::Stmt* s : body) {
       using K = py::StmtKind;
       if (s->kind == K::function) {
         const bool known = s->name == "pattern" || s->name == "replacement_args" || is_kernel(module, *s);
-        if (!known && std::find(apart.begin(), apart.end(), s) == apart.end()) check.function(*s);
+        if (!known) check.function(*s);
       } else if (s->kind == K::if_ || s->kind == K::try_) {
-        const bool main = s->kind == K::if_ && s->value->kind == py::ExprKind::compare &&
-                          s->value->items[0]->kind == py::ExprKind::name && s->value->items[0]->text == "__name__";
-        if (main) continue;
+        if (is_main_block(*s)) continue;
         for (const auto& part : {s->body, s->orelse, s->final_body}) self(self, part);
         for (const py::Handler& h : s->handlers) self(self, h.body);
       } else if (s->kind != K::import && s->kind != K::import_from) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "pass/module.h"
@@ -23,10 +24,11 @@ struct PolicyViolation {
 };
 
 // Every call of every function of the module but pattern and replacement_args, and of the module level. `apart`: other
-// functions that no wrapper can reach.
-std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<const py::Stmt* const> apart = {});
+// defs and lambdas that no wrapper can reach.
+std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<const void* const> apart = {});
 
-// Whether a function's body names something so.
-bool mentions(const py::Stmt& function, std::string_view name);
+// The names in a statement; `mentioned` also those of attributes and what strings say.
+std::unordered_set<std::string_view> mentioned_names(const py::Stmt& statement);
+std::unordered_set<std::string_view> used_names(const py::Stmt& statement);
 
 }  // namespace passnet

@@ -175,7 +175,7 @@ std::unique_ptr<WrapperStep::Recorded> WrapperStep::record(std::span<const RunVa
       a.scalar = to_host(v);
     host.push_back(std::move(a));
   }
-  out->plan = record_plan(*pass_.wrapper_module, *pass_.wrapper, std::move(host), backend_.device()).take();
+  out->plan = record_plan(*pass_.module, std::move(host), backend_.device()).take();
   plan_memory(*out);
   return out;
 }
@@ -189,7 +189,7 @@ WrapperStep::Recorded& WrapperStep::find(std::span<const RunValue> arguments) {
   if (found == plans_.size()) {
     if (plans_.size() >= kPlanLimit)
       fail(Code::limit,
-           fmt::format("wrapper '{}' is called with more than {} different shapes", pass_.wrapper_name(), kPlanLimit));
+           fmt::format("wrapper '{}' is called with more than {} different shapes", pass_.wrapper.name, kPlanLimit));
     plans_.push_back(record(arguments));
   }
   plans_[last_]->next = found;

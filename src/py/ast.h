@@ -51,6 +51,7 @@ enum class ExprKind : std::uint8_t {
   generator,    // items = element; clauses()
   starred,      // items = value
   named,        // items = target name, value (x := y)
+  yield,        // [items = value]; text = "from" for `yield from`; a statement of its own
 };
 
 enum class Op : std::uint8_t {
@@ -198,6 +199,8 @@ enum class StmtKind : std::uint8_t {
   nonlocal,     // aliases (names only)
   with,         // aliases unused; targets = contexts and `as` targets in pairs (second may be null), body
   try_,         // body, handlers, orelse, final_body
+  match,        // value, body of case_
+  case_,        // value = the pattern as an expression, [name after `as`], [guard in annotation], body
 };
 
 struct Alias {  // import a.b as c
@@ -216,6 +219,7 @@ struct Handler {  // except type as name: body
 struct Stmt {
   StmtKind kind = StmtKind::pass;
   Op op = Op::none;
+  bool yields = false;  // a function with a yield in its own body
   std::uint32_t level = 0;
   Place place;
   std::string_view name;

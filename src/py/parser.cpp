@@ -265,7 +265,7 @@ const Expr* ExpressionParser::atom() {
         next();
         return e;
       }
-      if (at("yield")) unsupported(t.place, "yield", "return a list or a tuple");
+      if (at("yield")) unsupported(t.place, "yield as a value", "yield in a statement of its own");
       if (at("await")) unsupported(t.place, "await", "write a plain function");
       break;
     case TokenKind::op:

@@ -179,6 +179,10 @@ class Printer {
       case ExprKind::dict_comp: comprehension(e, '{', '}'); break;
       case ExprKind::generator: comprehension(e, '(', ')'); break;
       case ExprKind::starred: out += '*', expr(*e.items[0], kBitOr); break;
+      case ExprKind::yield:
+        out += e.text.empty() ? "yield" : "yield from";
+        if (!e.items.empty()) out += ' ', expr(*e.items[0], kTuple);
+        break;
       case ExprKind::named:
         expr(*e.items[0]);
         out += " := ";
@@ -510,6 +514,18 @@ class Printer {
         break;
       case StmtKind::with: with(s, indent); break;
       case StmtKind::try_: try_(s, indent); break;
+      case StmtKind::match:
+        out += "match ";
+        top(*s.value);
+        block(s.body, indent);
+        break;
+      case StmtKind::case_:
+        out += "case ";
+        top(*s.value);
+        if (!s.name.empty()) out.append(" as ").append(s.name);
+        if (s.annotation != nullptr) out += " if ", expr(*s.annotation, kNamed);
+        block(s.body, indent);
+        break;
       default: break;
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "py/expression_parser.h"
 
@@ -35,7 +36,13 @@ class StatementParser : public ExpressionParser {
       out.push_back(decorated());
       return;
     }
-    if (t.kind == TokenKind::name) check_soft_keyword(t);
+    if (t.kind == TokenKind::name) {
+      check_soft_keyword(t);
+      if (at_match()) {
+        out.push_back(match_statement());
+        return;
+      }
+    }
     simple_line(out);
   }
 
@@ -52,9 +59,90 @@ class StatementParser : public ExpressionParser {
   void check_soft_keyword(const Token& t) const {
     const TokenKind after = ahead(1).kind;
     if (t.text == "type" && after == TokenKind::name) unsupported(t.place, "a type statement", "write Name = type");
-    const bool operand = (after >= TokenKind::name && after <= TokenKind::string && after != TokenKind::keyword) ||
-                         is(ahead(1), "{") || is(ahead(1), "None") || is(ahead(1), "True") || is(ahead(1), "False");
-    if (t.text == "match" && operand) unsupported(t.place, "a match statement", "write if/elif/else");
+  }
+
+  // A line `match ...:` with a block of cases below.
+  bool at_match() const {
+    if (now().text != "match") return false;
+    std::size_t i = at_ + 1;
+    while (i < tokens_.size() && tokens_[i].kind != TokenKind::newline && tokens_[i].kind != TokenKind::end) ++i;
+    return i > at_ + 2 && i + 2 < tokens_.size() && is(tokens_[i - 1], ":") &&
+           tokens_[i + 1].kind == TokenKind::indent && tokens_[i + 2].text == "case";
+  }
+
+  const Stmt* match_statement() {
+    Stmt* s = stmt(StmtKind::match, next().place);
+    s->value = expressions();
+    expect(":");
+    next();  // the line's end
+    next();  // the indent
+    std::vector<const Stmt*> cases;
+    while (now().kind != TokenKind::dedent && now().kind != TokenKind::end) {
+      if (now().text != "case") unexpected("'case'");
+      cases.push_back(case_statement());
+    }
+    if (now().kind == TokenKind::dedent) next();
+    s->body = keep(cases);
+    return s;
+  }
+
+  const Stmt* case_statement() {
+    const Deeper deeper(*this);
+    Stmt* s = stmt(StmtKind::case_, next().place);
+    s->value = case_pattern();
+    check_pattern(*s->value);
+    if (accept("as")) s->name = identifier("a name after 'as'");
+    if (accept("if")) s->annotation = named_expression();
+    s->body = block();
+    return s;
+  }
+
+  void check_pattern(const Expr& e) const {
+    switch (e.kind) {
+      case ExprKind::name:
+      case ExprKind::none:
+      case ExprKind::boolean:
+      case ExprKind::integer:
+      case ExprKind::real:
+      case ExprKind::string: return;
+      case ExprKind::attribute:
+        if (!dotted_name(e).empty()) return;
+        break;
+      case ExprKind::unary:
+        if (e.op == Op::neg && e.items[0]->kind >= ExprKind::integer && e.items[0]->kind <= ExprKind::real) return;
+        break;
+      case ExprKind::starred:
+        if (e.items[0]->kind == ExprKind::name) return;
+        break;
+      case ExprKind::tuple:
+      case ExprKind::list:
+        for (const Expr* item : e.items) check_pattern(*item);
+        return;
+      case ExprKind::binary:
+        if (e.op != Op::bit_or) break;
+        for (const Expr* item : e.items) check_pattern(*item);
+        return;
+      case ExprKind::call: unsupported(e.place, "a class pattern", "write if isinstance(x, ...)");
+      case ExprKind::dict: unsupported(e.place, "a dict pattern", "write if \"key\" in x");
+      default: break;
+    }
+    error(e.place, "this is no pattern of a case");
+  }
+
+  const Expr* case_pattern() {  // patterns are spelled like operands: a | b, (a, *rest), torch.float32
+    const Place place = now().place;
+    const auto item = [&] { return at("*") ? starred() : bitwise(0); };
+    const Expr* first = item();
+    if (!at(",")) {
+      if (first->kind == ExprKind::starred) error(place, "a starred pattern needs a tuple or a list around it");
+      return first;
+    }
+    std::vector<const Expr*> items{first};
+    while (accept(",")) {
+      if (at(":") || at("if") || at("as")) break;
+      items.push_back(item());
+    }
+    return expr_of(ExprKind::tuple, place, items);
   }
 
   const Stmt* compound() {
@@ -113,7 +201,9 @@ class StatementParser : public ExpressionParser {
     s->parameters = parameters(")", true);
     expect(")");
     if (accept("->")) s->annotation = expression();
+    const bool around = std::exchange(yields_, false);
     s->body = block();
+    s->yields = std::exchange(yields_, around);
     return s;
   }
 
@@ -258,9 +348,19 @@ class StatementParser : public ExpressionParser {
     if (at("global")) return scope_statement(StmtKind::global);
     if (at("nonlocal")) return scope_statement(StmtKind::nonlocal);
     if (at("del")) return delete_statement();
+    if (at("yield")) return yield_statement();
     return expression_statement();
   }
   Stmt* keyword_statement(StmtKind kind) { return stmt(kind, next().place); }
+
+  const Stmt* yield_statement() {
+    Stmt* s = stmt(StmtKind::expression, now().place);
+    Expr* e = expr(ExprKind::yield, next().place);
+    if (at("from")) e->text = next().text;
+    yields_ = true;
+    s->value = at_statement_end() ? e : with_items(e, row(e->text.empty() ? expressions() : expression()));
+    return s;
+  }
 
   const Stmt* delete_statement() {
     Stmt* s = keyword_statement(StmtKind::delete_);
@@ -379,8 +479,6 @@ class StatementParser : public ExpressionParser {
       return s;
     }
     if (at(":")) {
-      if (first_token.text == "match" && ahead(1).kind == TokenKind::newline)
-        unsupported(place, "a match statement", "write if/elif/else");
       check_target(*first, Target::single);
       next();
       Stmt* s = stmt(StmtKind::annotated, place);
@@ -400,6 +498,8 @@ class StatementParser : public ExpressionParser {
     }
     unexpected("the end of the statement");
   }
+
+  bool yields_ = false;  // the function being read has a yield
 };
 
 }  // namespace passnet::py

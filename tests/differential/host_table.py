@@ -44,6 +44,8 @@ EXPRESSIONS = [
     "math.ceil(2.1), math.floor(-2.1), math.ceil(7 / 2), math.trunc(-2.7), math.ceil(3), math.floor(2.9)", "math.sqrt(16), math.sqrt(2), math.isqrt(17), math.pow(2, 3), math.exp(1), math.log(10), math.log2(8), math.log10(1000), math.log(8, 2)", "math.prod([2, 3, 4]), math.prod(x.shape), math.prod([]), math.prod(x.shape[1:]), math.prod([2], start=5)", "math.gcd(12, 18), math.gcd(0, 5), math.gcd(-4, 6), math.lcm(4, 6), math.lcm(0, 3)", "math.pi, math.e, math.inf, -math.inf, math.tau, math.isnan(math.nan), math.isinf(math.inf), math.isfinite(1.0)",
     "math.sin(1), math.cos(1), math.tan(1), math.tanh(0.5), math.erf(0.5), math.atan2(1, 2), math.fabs(-2), math.hypot(3, 4), math.copysign(1, -0.0), math.fmod(7, 3), math.radians(180), math.degrees(math.pi)", "math.isclose(1.0, 1.0 + 1e-12), math.isclose(1, 1.1), math.isclose(1, 1.1, rel_tol=0.2)", "math.sqrt(-1)", "math.log(0)", "math.ceil(math.inf)", "math.exp(1000)", "math.factorial(5), math.floor(True)", "triton.cdiv(10, 4), triton.cdiv(8, 4), triton.cdiv(0, 4), triton.cdiv(1, 1024)", "triton.cdiv(1, 0)", "[triton.next_power_of_2(n) for n in (0, 1, 2, 3, 5, 64, 65, 1000, 1025)]",
     "isinstance(1, int), isinstance(True, int), isinstance(1.0, float), isinstance('a', str), isinstance((1,), (list, tuple)), isinstance(x, torch.Tensor), isinstance(1, torch.Tensor), isinstance(None, int), isinstance({}, dict), isinstance(x.shape, tuple), isinstance(x.dtype, torch.dtype)", "type(1) is int, type(1.0) == float, type('a') is str, type(True) is int, type([]) is list", "callable(len), hasattr(x, 'shape'), getattr(x, 'ndim')", "torch.finfo(torch.float16).max, torch.finfo(torch.float32).min, torch.finfo(torch.bfloat16).eps, torch.finfo(x.dtype).tiny, torch.iinfo(torch.int32).max, torch.iinfo(torch.int64).min, torch.iinfo(torch.uint8).max, torch.finfo(torch.float16).bits",
+    "x.is_meta, x.is_quantized, x.is_sparse, x.is_leaf, x.requires_grad, x.grad is None, x.grad_fn is None, x.layout == torch.strided", "x.is_complex(), torch.is_complex(x), z.is_signed(), x.is_same_size(y), x.is_same_size(x), x.is_same_size(x[0]), x.is_conj(), x.is_inference()", "x.dim_order(), y.dim_order(), z.dim_order(), w.dim_order(), x.permute(0, 2, 3, 1).dim_order(), x.permute(0, 3, 1, 2).dim_order(), x[:1].expand(3, 3, 4, 5).dim_order(), z.transpose(0, 1).dim_order()",
+    "hasattr(x, 'sum'), hasattr(x, 'sums'), getattr(x, 'sums', 3), getattr(x, 'ndim', 0)", "next(iter([1, 2])), list(iter((1, 2))), sum(v for v in (1, 2)), tuple(v for v in 'ab'), [*(v for v in (1, 2))]", "next(iter([]))", "(lambda it: (next(it), next(it), list(it), list(it)))(iter([1, 2, 3, 4]))", "(lambda g: (sum(g), sum(g)))(i for i in range(4))", "len(i for i in range(3))",
     "undefined_name()", "x.shape.foo()", "(1).foo()", "'a'.foo()", "[].foo()", "len()", "int([1])", "'a'.join([1])", "{}.pop('a')", "[].pop()", "{1}.remove(5)", "[1].remove(5)", "(lambda a: a)()", "(lambda a: a)(1, 2)", "(lambda a, b=2: a + b)(1), (lambda *a: a)(1, 2), (lambda **k: k)(a=1), (lambda a, *, b: a - b)(5, b=2), (lambda: 7)()", "(lambda a: a)(b=1)",
 ]
 
@@ -447,9 +449,76 @@ BODIES = [
     from functools import reduce
     return m.sqrt(4), up(1.2), floor(1.8), reduce(lambda a, b: a + b, [1, 2, 3])
     """,
+    """
+    def kind(v):
+        match v:
+            case 0 | -1:
+                return 'small'
+            case 1.5:
+                return 'real'
+            case None | True:
+                return 'single'
+            case 'a' | 'b' as letter:
+                return letter * 2
+            case () | [[]]:
+                return 'empty'
+            case [first, second]:
+                return first, second
+            case (1, *rest, last) if last > 2:
+                return rest, last
+            case [_, _, *_]:
+                return 'long'
+            case torch.float16:
+                return 'half'
+            case other:
+                return other
+        return 'never'
+    return [kind(v) for v in (0, -1, 1, 1.5, None, True, False, 'a', 'ab', (), [[]], [1, 2], (1, 2, 3, 4), (1, 2, 2), [3, 4, 5], 0.0, 7, {'k': 1})], kind(y.dtype)
+    """,
+    """
+    match x.shape:
+        case (2, n):
+            return 'two'
+        case (a, b, *rest) if a == b:
+            return 'square'
+        case _ if len(x.shape) == 4:
+            found = a, b, rest
+        case _:
+            found = None
+    match = 3
+    return found, match
+    """,
+    """
+    def up_to(n):
+        i = 0
+        while True:
+            if i == n:
+                return 'ignored'
+            yield i
+            yield
+            i += 1
+
+    def both(n):
+        yield from up_to(n)
+        yield from 'ab'
+        for i in up_to(1):
+            yield i, n
+    g = up_to(2)
+    a, *rest = both(1)
+    return next(g), next(g), list(g), list(g), next(g, 'end'), a, rest, [*both(0)], sum(v or 0 for v in up_to(3)), dict(zip(up_to(2), both(2)))
+    """,
+    """
+    def empty():
+        return
+        yield
+    return list(empty()), next(empty())
+    """,
 ]
 
 VIEWS = [
+    "x.new_empty_strided((2, 3), (1, 2))", "x.new_empty_strided(size=(2, 3), stride=(3, 1))", "torch.empty_strided(size=(2, 3), stride=(1, 2))", "torch.empty_permuted((2, 3, 4), (2, 0, 1))", "torch.empty_permuted((2, 3, 4, 5), (0, 2, 3, 1), dtype=torch.float16)", "torch.empty_permuted((2, 3), (0, 0))", "torch.empty_permuted((2, 3), physical_layout=(1, 0))", "torch.empty_permuted((2, 0, 3), (0, 2, 1))",
+    "torch.split(x, 2, dim=3)", "torch.split(x, [1, 2], 1)", "torch.chunk(x, 2, 2)", "torch.unbind(x, 1)", "torch.unbind(x)", "torch.as_strided(x, (2, 2), (1, 2))", "torch.tensor_split(x, 3, dim=2)", "x.tensor_split(2, 3)", "x.tensor_split((1, 3), dim=3)", "x.tensor_split([1, -1], 3)", "x.tensor_split(7, 1)", "x.tensor_split(0)", "torch.narrow(x, 1, 1, 2)", "torch.select(x, 1, 2)", "torch.movedim(x, 1, 3)",
+    "list(x)", "[*y[:2]]", "[r for r in x[0, 0]]", "list(w)", "dict(zip('ab', x))", "tuple(enumerate(x))",
     "x.view(-1)", "x.view(2, 60)", "x.view(2, -1)", "x.view((6, 20))", "x.view(x.shape[0], -1, 5)", "x.view(7, 3)", "x.view(-1, -1)", "x.view(-1, 7)", "y.view(4, 30)", "y.view(-1)", "y.view(4, 2, 3, 5)", "y.view(1, 4, 6, 5, 1)", "y.view(2, 2, 6, 5)", "x.view(2, 3, 20)", "w.view(1)", "w.view(1, 1)", "w.view(())",
     "x.reshape(6, -1)", "x.reshape([24, 5])", "y.reshape(4, 30)", "y.reshape(-1)", "y.reshape(2, 2, 6, 5)", "y.transpose(0, 1).reshape(30, 4)", "x.transpose(1, 2).reshape(2, 4, 15)", "x.transpose(-1, -2).reshape(2, 3, 20)", "x[:, :, ::2].reshape(2, 3, 10)", "x[:, :, 1:3].reshape(6, 10)", "z.reshape(8, 12)", "z.view(8, 12)", "z.view(2, 4, 3, 4)", "x.reshape(1)", "x.expand(2, 3, 4, 5).reshape(-1)", "x[:1].expand(4, 3, 4, 5).reshape(4, 60)", "x[:1].expand(4, 3, 4, 5).reshape(-1)",
     "x.permute(0, 2, 3, 1)", "x.permute((3, 2, 1, 0))", "x.permute(dims=(0, 1, 3, 2))", "x.permute(0, -1, 1, 2)", "x.permute(0, 1)", "x.permute(0, 0, 1, 2)", "y.permute(1, 2, 0)", "y.permute(1, 2, 0).contiguous()", "y.permute(2, 1, 0).is_contiguous()", "w.permute(())",
@@ -460,7 +529,7 @@ VIEWS = [
     "z.expand(3, 8, 1, 12)", "z.expand(-1, -1, 5, -1)", "z.expand(2, 1, 8, 4, 12)", "x.expand(2, 3, 4, 6)", "w.expand(3, 4)", "z.expand(8, 12)", "z.expand_as(z)", "z.squeeze().expand(3, 8, 12)", "x.expand(-1, 2, 3, 4, 5)",
     "x[0]", "x[-1]", "x[2]", "x[0, 1]", "x[0][1]", "x[:, 1]", "x[..., 0]", "x[..., -1:]", "x[:, :, 1:3]", "x[:, :, ::2]", "x[:, None]", "x[None]", "x[..., None]", "x[:, :, None, :, :]", "y[None, :, None]", "x[0, ..., 0]", "x[1:, 1:, 1:, 1:]", "x[:, 5:]", "x[:, 2:1]", "x[:, -2:]", "x[0, 0, 0, 0]", "x[0, 0, 0, 0, 0]", "x[:, :, ::-1]", "x[1][2][3][4]", "y[1:3, ::2]", "y[..., 1]", "w[()]" , "w[...]", "w[None]", "x[:, 1:3].contiguous()", "x[1]", "x[1].view(60)", "x[1].permute(2, 0, 1)[1:]",
     "x.narrow(1, 1, 2)", "x.narrow(dim=2, start=1, length=3)", "x.narrow(1, 2, 2)", "x.select(1, 2)", "x.select(-1, -1)", "x.select(dim=0, index=1)", "x.chunk(2, dim=2)", "x.chunk(2, 3)", "x.chunk(7)", "x.split(2, dim=3)", "x.split([1, 2], 1)", "x.split([1, 1], 1)", "x.split(10)", "x.unbind()", "x.unbind(1)", "x.unbind(dim=-1)", "y.chunk(3, dim=1)", "x.unflatten(1, (3, 1))", "x.unflatten(-1, (5,))", "x.unflatten(2, (2, -1))", "z.view_as(z)", "z.reshape_as(z)", "x.as_strided((2, 2), (1, 2))", "x.as_strided((3,), (20,), 1)", "x.as_strided((200,), (1,))",
-    "x.contiguous()", "y.contiguous()", "x.contiguous(memory_format=torch.channels_last)", "x.permute(0, 2, 3, 1).contiguous()", "x.is_contiguous(memory_format=torch.channels_last)", "x.permute(0, 3, 1, 2).is_contiguous(memory_format=torch.channels_last)",
+    "x.contiguous()", "y.contiguous()", "x.contiguous(memory_format=torch.channels_last)", "z.is_contiguous(memory_format=torch.channels_last), z.transpose(0, 1).is_contiguous(memory_format=torch.channels_last)", "z.transpose(0, 1).contiguous(memory_format=torch.channels_last)", "x.permute(0, 2, 3, 1).contiguous()", "x.is_contiguous(memory_format=torch.channels_last)", "x.permute(0, 3, 1, 2).is_contiguous(memory_format=torch.channels_last)",
     "torch.empty(2, 3)", "torch.empty((2, 3), dtype=torch.float16)", "torch.empty([4], device=x.device)", "torch.empty(x.shape, dtype=y.dtype)", "torch.empty(*x.shape)", "torch.empty(())", "torch.empty(size=(2, 2))", "torch.empty(0, 3)", "torch.empty(-1)", "torch.empty((2, 3, 4, 5), memory_format=torch.channels_last)", "torch.zeros(3, dtype=torch.int32)", "torch.ones((2,), dtype=torch.bool)", "torch.full((2, 2), 1.5)", "torch.full((2,), 7, dtype=torch.float16)", "torch.full([2], True)", "torch.full(size=(3,), fill_value=0)",
     "torch.empty_like(x)", "torch.empty_like(y)", "torch.zeros_like(y, dtype=torch.float32)", "torch.empty_like(x.transpose(1, 2))", "torch.empty_like(x[:, ::2])", "torch.empty_like(z.expand(3, 8, 5, 12))", "torch.ones_like(x[0])", "torch.full_like(y, 2.0)", "torch.empty_like(x, memory_format=torch.contiguous_format)", "torch.empty_like(y, memory_format=torch.contiguous_format)", "torch.empty_like(x[:, :, None])", "torch.empty_strided((2, 3), (1, 2))", "torch.empty_like(x.permute(0, 2, 3, 1)[:, 1:])", "torch.zeros_like(w)", "torch.empty_like(x.permute(3, 0, 1, 2))", "torch.empty_like(z.transpose(1, 3))",
     "x.new_empty(3, 4)", "x.new_empty((2,))", "y.new_zeros((2, 2))", "y.new_empty(y.shape)", "x.new_full((2,), 3.0)", "x.new_ones(2, dtype=torch.int64)", "x.new_empty(size=(5,))", "x.to(torch.float32)", "x.to(x.device)", "x.to(x)", "torch.empty(2).to(torch.float16)", "torch.zeros(3).half()", "x.float()", "y.half()", "x.detach()", "x.data", "torch.as_tensor(x)", "torch.as_tensor(3.0)", "torch.as_tensor(3)",

@@ -88,6 +88,8 @@ class Dump:
             case ast.GeneratorExp(): return o("generator", n) + l([n.elt]) + self.clauses(n)
             case ast.Starred(): return o("starred", n) + l([n.value])
             case ast.NamedExpr(): return o("named", n) + l([n.target, n.value])
+            case ast.Yield(): return o("yield", n) + w("") + l([n.value] if n.value else [])
+            case ast.YieldFrom(): return o("yield", n) + w("from") + l([n.value])
         raise ValueError(type(n).__name__)
 
     def keywords(self, all):
@@ -135,6 +137,7 @@ class Dump:
             case ast.Try():
                 handlers = "".join(o("except", h) + opt(h.type) + w(h.name) + b(h.body) + ")" for h in n.handlers)
                 return o("try", n) + b(n.body) + handlers + b(n.orelse) + b(n.finalbody)
+            case ast.Match(): return o("match", n) + e(n.subject) + "[" + "".join(f"(case{opt(c.guard)}{b(c.body)})" for c in n.cases) + "]"
         raise ValueError(type(n).__name__)
 
 

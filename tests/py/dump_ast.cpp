@@ -82,6 +82,7 @@ class Dump {
       case K::generator: open("generator", e.place), list(e.items), clauses(e); break;
       case K::starred: open("starred", e.place), list(e.items); break;
       case K::named: open("named", e.place), list(e.items); break;
+      case K::yield: open("yield", e.place), word(e.text), list(e.items); break;
     }
     out += ')';
   }
@@ -172,6 +173,9 @@ class Dump {
           open("except", h.place), optional(h.type), word(h.name), body(h.body), out += ')';
         body(s.orelse), body(s.final_body);
         break;
+      case K::match: open("match", s.place), expr(*s.value), body(s.body); break;
+      // Python has trees of their own for patterns; what they bind and compare is tested where they are run
+      case K::case_: out += "(case", optional(s.annotation), body(s.body); break;
     }
     out += ')';
   }

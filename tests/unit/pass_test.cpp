@@ -42,7 +42,7 @@ HostArgument tensor(std::vector<std::int64_t> sizes) {
 }
 
 Result<LaunchPlan> record(const PassFolder& folder, std::vector<HostArgument> arguments, HostLimits limits = {}) {
-  return record_plan(*folder.passes[0].wrapper_module, *folder.passes[0].wrapper, std::move(arguments), DeviceType::cpu, limits);
+  return record_plan(*folder.passes[0].module, std::move(arguments), DeviceType::cpu, limits);
 }
 
 TEST(Host, nothing_survives_a_call) {
@@ -95,8 +95,8 @@ TEST(Load, several_files) {
       {{"Fuse", "from pass_dir.helper import *\n"}, {"helper", std::string(kHead) + "def run(x):\n    return x\n"}},
       "Fuse");
   ASSERT_TRUE(folder) << error_text(folder.error());
-  EXPECT_EQ(folder->passes[0].wrapper_name(), "run");
-  EXPECT_EQ(folder->passes[0].wrapper_module->name, "helper");
+  EXPECT_EQ(folder->passes[0].wrapper.name, "run");
+  EXPECT_EQ(folder->passes[0].wrapper.module->name, "helper");
 }
 
 TEST(Load, replacement_args_refer_to_placeholders) {
