@@ -233,8 +233,10 @@ Result<HostValue> call_with_values(const PassModule& module, const py::Stmt& fun
                                    std::vector<std::pair<std::string, HostValue>> keywords, HostLimits limits) {
   return guarded_host([&] {
     HostMachine machine(module, limits);
-    return machine.call_function({&module, &function, nullptr, nullptr, {}}, std::move(arguments), std::move(keywords),
-                                 function.place);
+    HostValue callee;
+    callee.kind = Kind::function;
+    callee.function = std::make_shared<HostFunction>(HostFunction{&module, &function, nullptr, nullptr, {}});
+    return machine.call(callee, std::move(arguments), std::move(keywords), function.place);
   });
 }
 

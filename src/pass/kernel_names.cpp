@@ -199,7 +199,7 @@ class Specs {
       named.function = a.function.function;
       named.file = a.function.module;
       named.names = &names_.of(*a.function.owner);
-      return tile::ArgumentSpec::of(std::move(named));
+      return tile::ArgumentSpec::device_function(std::move(named));
     }
     if (a.buffer >= 0) return pointer(a, p);
     const auto& scalar = a.scalar.value;

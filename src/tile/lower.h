@@ -27,7 +27,9 @@ struct ArgumentSpec {
   static ArgumentSpec tuple(std::vector<ArgumentSpec> items) {
     return {Kind::tuple, Elem::i32, {}, std::move(items), {}};
   }
-  static ArgumentSpec of(Named function) { return {Kind::function, Elem::i32, {}, {}, std::move(function)}; }
+  static ArgumentSpec device_function(Named function) {
+    return {Kind::function, Elem::i32, {}, {}, std::move(function)};
+  }
 
   bool is_constant() const {
     return kind == Kind::constant || kind == Kind::function ||
