@@ -56,6 +56,7 @@ HostValue HostMachine::decorated(HostValue function, const py::Stmt& s, Frame& f
   for (std::size_t i = s.decorators.size(); i-- > 0;) {
     const py::Expr& d = *s.decorators[i];
     if (!resolve_path(*frame.module, d.kind == py::ExprKind::call ? *d.items[0] : d).empty()) continue;
+    if (d.kind == py::ExprKind::call && eval(*d.items[0], frame).is(Kind::path)) continue;  // imported inside
     const HostValue decorator = eval(d, frame);
     if (decorator.is(Kind::path)) continue;
     function = call(decorator, {std::move(function)}, {}, d.place);
