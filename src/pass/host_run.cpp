@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "pass/host_machine.h"
 #include "py/printer.h"
@@ -55,6 +56,7 @@ HostValue HostMachine::decorated(HostValue function, const py::Stmt& s, Frame& f
   for (std::size_t i = s.decorators.size(); i-- > 0;) {
     const py::Expr& d = *s.decorators[i];
     if (!resolve_path(*frame.module, d.kind == py::ExprKind::call ? *d.items[0] : d).empty()) continue;
+    if (d.kind == py::ExprKind::call && eval(*d.items[0], frame).is(Kind::path)) continue;  // imported inside
     const HostValue decorator = eval(d, frame);
     if (decorator.is(Kind::path)) continue;
     function = call(decorator, {std::move(function)}, {}, d.place);
@@ -282,18 +284,22 @@ bool is_same_object(const HostValue& a, const HostValue& b) {
 
 }  // namespace
 
-// The module-level name that holds a value, among what has been evaluated.
+// The module-level name that holds a value, among what has been evaluated; the first of them by file and name.
 const Binding* HostMachine::holder(const HostValue& value) const {
+  const Binding* first = nullptr;
+  const auto offer = [&](const Binding* b) {
+    const auto rank = [](const Binding& at) { return std::tie(at.owner->name, at.name); };
+    if (b != nullptr && b->owner != nullptr && (first == nullptr || rank(*b) < rank(*first))) first = b;
+  };
   for (const auto& [module, scope] : module_scopes_)
     for (const auto& [name, held] : scope->names)
-      if (is_same_object(held, value)) return module->find(name);
-  for (const auto& [expr, held] : constants_) {
-    if (!is_same_object(held, value)) continue;
-    for (const PassModule* module : constant_owners_)
-      for (const auto& [name, b] : module->names)
-        if (b.value == expr && b.unpack == Binding::kWhole) return b.owner->find(b.name);
-  }
-  return nullptr;
+      if (is_same_object(held, value)) offer(module->find(name));
+  for (const PassModule* module : constant_owners_)
+    for (const auto& [name, b] : module->names) {
+      const auto held = b.unpack == Binding::kWhole ? constants_.find(b.value) : constants_.end();
+      if (held != constants_.end() && is_same_object(held->second, value)) offer(b.owner->find(b.name));
+    }
+  return first;
 }
 
 HostMachine::Definition HostMachine::definition(const HostValue& v, const PassModule& otherwise) const {

@@ -112,9 +112,14 @@ class PatternReader {
     for (const HostScope* s = pattern.closure.get(); s != nullptr; s = s->parent.get())
       for (const auto& [name, value] : s->names) {
         names.set(name, {});  // hides an import of that name
+        if (value.is(HostValue::Kind::function) && !value.function->closure) made_with_[name] = value.function;
         if (const auto literal = guarded([&] { return to_value(value, *pattern.module, syntax.place); }))
           with.given.insert(with.given.begin(), {name, *literal});
       }
+    with.function = [this, next = with.function](const py::Expr& callee) -> const InlinedFunction* {
+      const auto it = callee.kind == py::ExprKind::name ? made_with_.find(callee.text) : made_with_.end();
+      return it == made_with_.end() ? next(callee) : inlined(*it->second->module, *it->second->statement);
+    };
     return build_graph(pattern.module->syntax, syntax, names, std::move(with)).take();
   }
   // The functions that were read beside the pattern itself.
@@ -156,18 +161,21 @@ class PatternReader {
     };
     out.function = [this, &module](const py::Expr& callee) -> const InlinedFunction* {
       const Binding* b = find(module, callee);
-      if (b == nullptr) return nullptr;
-      auto& known = inlined_[b->statement];
-      if (!known) {
-        known = std::make_unique<InlinedFunction>();
-        known->module = &b->owner->syntax;
-        known->syntax = *b->statement;
-        known->scope = scope(*b->owner, *b->statement);
-        known->options = options(*b->owner, *b->statement);
-      }
-      return known.get();
+      return b == nullptr ? nullptr : inlined(*b->owner, *b->statement);
     };
     return out;
+  }
+
+  const InlinedFunction* inlined(const PassModule& owner, const py::Stmt& function) {
+    auto& known = inlined_[&function];
+    if (!known) {
+      known = std::make_unique<InlinedFunction>();
+      known->module = &owner.syntax;
+      known->syntax = function;
+      known->scope = scope(owner, function);
+      known->options = options(owner, function);
+    }
+    return known.get();
   }
 
   // A function of the folder that is not wrapped: tracing goes through it.
@@ -184,6 +192,7 @@ class PatternReader {
 
   HostLimits limits_;
   std::unordered_map<const py::Stmt*, std::unique_ptr<InlinedFunction>> inlined_;
+  std::unordered_map<std::string_view, std::shared_ptr<HostFunction>> made_with_;  // functions the pattern closes over
 };
 
 HostValue pattern_of(HostProgram& program, const PassModule& module) {

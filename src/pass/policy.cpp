@@ -47,7 +47,6 @@ constexpr std::string_view kViews[] = {"view",
                                        "swapdims",
                                        "broadcast_to",
                                        "detach",
-                                       "requires_grad_",
                                        "to",
                                        "type_as",
                                        "cuda",
@@ -55,7 +54,6 @@ constexpr std::string_view kViews[] = {"view",
                                        "new_zeros",
                                        "new_ones",
                                        "new_full",
-                                       "new_empty_strided",
                                        "unbind",
                                        "chunk",
                                        "tensor_split",
@@ -69,7 +67,9 @@ constexpr std::string_view kViews[] = {"view",
                                        "int",
                                        "long",
                                        "double",
-                                       "bool"};
+                                       "bool",
+                                       "requires_grad_",
+                                       "new_empty_strided"};
 // As functions of torch.
 constexpr std::string_view kViewFunctions[] = {
     "reshape",   "permute",    "transpose", "unsqueeze", "squeeze",  "flatten",      "ravel",
@@ -462,14 +462,25 @@ std::unordered_set<std::string_view> used_names(const py::Stmt& statement) {
   return out;
 }
 
+namespace {
+
+// What `def name` and `name = ...` bind.
+std::string_view bound_name(const py::Stmt& s) {
+  const bool assigns = s.kind == py::StmtKind::assign && s.targets.size() == 1;
+  if (assigns && s.targets[0]->kind == py::ExprKind::name) return s.targets[0]->text;
+  return s.kind == py::StmtKind::function ? s.name : std::string_view{};
+}
+
+}  // namespace
+
 std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<const void* const> apart) {
   PolicyCheck check(module, apart);
   const auto visit = [&](const auto& self, std::span<const py::Stmt* const> body) -> void {
     for (const py::Stmt* s : body) {
       using K = py::StmtKind;
+      if (const std::string_view name = bound_name(*s); name == "pattern" || name == "replacement_args") continue;
       if (s->kind == K::function) {
-        const bool known = s->name == "pattern" || s->name == "replacement_args" || is_kernel(module, *s);
-        if (!known) check.function(*s);
+        if (!is_kernel(module, *s)) check.function(*s);
       } else if (s->kind == K::if_ || s->kind == K::try_) {
         if (is_main_block(*s)) continue;
         for (const auto& part : {s->body, s->orelse, s->final_body}) self(self, part);
