@@ -236,9 +236,7 @@ class RandomFunction {
       case 12:
         if (type.is_tile()) pool_.push_back(repeated(type));
         break;
-      case 13:
-        chance(50) ? store(value(type)) : in_place(type);
-        break;
+      case 13: chance(50) ? store(value(type)) : in_place(type); break;
       case 14: chance(70) ? branch(depth) : repeat(depth); break;
       case 15:
       case 16: pointers(depth); break;

@@ -228,9 +228,7 @@ Operand Lowering::b_lib_binary(Call& c) {
   return Operand::tensor(emit2(c.row.code, x, y));
 }
 
-Operand Lowering::b_to_int(Call& c) {
-  return Operand::tensor(cast(emit1(c.row.code, float_arg(c, 0)), Elem::i32));
-}
+Operand Lowering::b_to_int(Call& c) { return Operand::tensor(cast(emit1(c.row.code, float_arg(c, 0)), Elem::i32)); }
 
 Operand Lowering::b_lib(Call& c) {
   const std::string_view name = c.row.name;

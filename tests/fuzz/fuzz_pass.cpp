@@ -70,9 +70,8 @@ int fuzz_one(const std::uint8_t* data, std::size_t size) {
   const Pass& pass = folder->passes[0];
   std::string texts[2];
   for (std::string& recorded : texts) {
-    const auto plan =
-        record_plan(*pass.module,
-                    arguments(std::max<std::size_t>(pass.replacement_args.size(), 1)), DeviceType::cpu, options.limits);
+    const auto plan = record_plan(*pass.module, arguments(std::max<std::size_t>(pass.replacement_args.size(), 1)),
+                                  DeviceType::cpu, options.limits);
     if (!plan && plan.error().code == Code::internal) broken("an internal error", error_text(plan.error()));
     if (plan) check_plan(*plan);
     recorded = plan ? plan_text(*plan) : error_text(plan.error());
