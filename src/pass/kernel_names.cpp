@@ -80,11 +80,21 @@ const KernelNames& KernelNames::of(const PassModule& module) const {
   return *member;
 }
 
+Named KernelNames::device_function(const KernelRef& function) const {
+  Named out;
+  out.kind = Named::Kind::kernel;
+  out.function = function.function;
+  out.file = function.module;
+  out.names = &of(*function.owner);
+  return out;
+}
+
 Named KernelNames::evaluate(std::string_view name, const Binding& b) const {
   Named out;
   out.kind = Named::Kind::variable;
   const auto value = evaluate_constant(module_, name);
   if (!value) return out;
+  if (value->is(HostValue::Kind::kernel)) return device_function(value->kernel);  // NAME = triton.jit(function)
   if (auto constant = constant_of(*value)) {
     out.value = std::move(*constant);
     out.known = true;
@@ -193,14 +203,7 @@ class Specs {
       for (std::size_t i = 0; i < *a.items; ++i) items.push_back(spec(tile::item_name(name, i), p));
       return tile::ArgumentSpec::tuple(std::move(items));
     }
-    if (a.function.function != nullptr) {
-      Named named;
-      named.kind = Named::Kind::kernel;
-      named.function = a.function.function;
-      named.file = a.function.module;
-      named.names = &names_.of(*a.function.owner);
-      return tile::ArgumentSpec::device_function(std::move(named));
-    }
+    if (a.function.function != nullptr) return tile::ArgumentSpec::device_function(names_.device_function(a.function));
     if (a.buffer >= 0) return pointer(a, p);
     const auto& scalar = a.scalar.value;
     if (a.constexpr_ || tile::is_constexpr_annotation(p.annotation) || std::holds_alternative<std::monostate>(scalar) ||

@@ -17,8 +17,8 @@ class KernelNames final : public tile::Names {
   tile::Named find(std::string_view name) const override;
   Result<tile::ConstValue> call(const py::Stmt& function, const std::vector<tile::ConstValue>& arguments,
                                 const NamedConstants& keywords) const override;
-  // The names of the file that a device function stands in.
-  const KernelNames& of(const PassModule& module) const;
+  // What a kernel sees of a function under @triton.jit, of whatever file.
+  tile::Named device_function(const KernelRef& function) const;
 
  private:
   // One object per file, shared, so that a device function's names live as long as the kernel's.
@@ -26,6 +26,7 @@ class KernelNames final : public tile::Names {
     std::map<const PassModule*, std::unique_ptr<KernelNames>> members;
   };
   KernelNames(const PassModule& module, Family* family) : module_(module), family_(family) {}
+  const KernelNames& of(const PassModule& module) const;
   tile::Named evaluate(std::string_view name, const Binding& binding) const;
 
   const PassModule& module_;
