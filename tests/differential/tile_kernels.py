@@ -49,6 +49,18 @@ j = tl.program_id(1)
 k = tl.program_id(axis=2)
 tl.store(y + (i * 3 + j) * 2 + k, i * 100 + j * 10 + k + tl.num_programs(0) * tl.num_programs(1) * tl.num_programs(2))
 """, grid=(4, 3, 2), y=zeros("int32", 24))
+case("in_place_used_again", """
+i = tl.arange(0, 16)
+v = tl.load(x + i) + 1
+tl.store(x + i, v)
+tl.store(y + i * 2, v * 2)
+tl.store(z, tl.sum(v))
+""", x=values("int32", *range(-5, 11)), y=zeros("int32", 32), z=zeros("int32", 1))
+case("argmax_bool", """
+v = tl.load(x + tl.arange(0, 16))
+tl.store(y, tl.argmax(v > 0, axis=0))
+tl.store(y + 1, tl.argmin(v > 0, axis=0))
+""", x=buffer("int32"), y=zeros("int32", 2))
 case("arange_start", "tl.store(y + tl.arange(0, 16), tl.arange(16, 32))", y=zeros("int32", 16))
 case("arguments", """
 tl.store(y + 0, a)
