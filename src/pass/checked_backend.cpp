@@ -223,9 +223,11 @@ CheckedBackend::~CheckedBackend() = default;
 std::unique_ptr<PreparedPlan> CheckedBackend::build(const LaunchPlan& plan, void* const* addresses) {
   CheckedPlatform::Launches launches(plan.launches.size());
   std::vector<std::optional<Error>> errors(launches.size());
+  std::vector<std::vector<std::size_t>> all_variants;
+  for (const Launch& launch : plan.launches) all_variants.push_back(distinct_variants(launch));
   parallel_run(0, launches.size(), [&](std::size_t i) {
     const Launch& launch = plan.launches[i];
-    const std::vector<std::size_t> variants = distinct_variants(launch);
+    const std::vector<std::size_t>& variants = all_variants[i];
     // One that cannot be built is skipped, as autotuning does; the first error counts if none can.
     for (std::size_t k = 0; k < variants.size() && launches[i] == nullptr; ++k) {
       const std::size_t v = variants[(std::min(options_.variant, variants.size() - 1) + k) % variants.size()];
@@ -238,7 +240,7 @@ std::unique_ptr<PreparedPlan> CheckedBackend::build(const LaunchPlan& plan, void
   });
   for (std::size_t i = 0; i < launches.size(); ++i) {
     if (launches[i] == nullptr) fail(std::move(*errors[i]));
-    variants_ = std::max(variants_, distinct_variants(plan.launches[i]).size());
+    variants_ = std::max(variants_, all_variants[i].size());
     for (const tile::Site& site : launches[i]->sites()) ordered_ |= site.kind == tile::Site::Kind::atomic;
   }
   if (options_.prebuild && device_ == DeviceType::cpu) build_all(plan, addresses);

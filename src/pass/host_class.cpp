@@ -172,7 +172,7 @@ HostValue HostMachine::make_class(const PassModule& module, const py::Stmt& s, p
         if (inner->value != nullptr && inner->value->kind == py::ExprKind::call &&
             resolve_path(module, *inner->value->items[0]) == "enum.auto")
           frame.scope->set(inner->targets[0]->text, HostValue::of(next_auto++));
-        else if (inner->value != nullptr && !(is_field(*inner, module)))
+        else if (inner->value != nullptr && !is_field(*inner, module))
           run(*inner, frame);
         if (inner->targets.size() == 1 && inner->targets[0]->kind == py::ExprKind::name &&
             (inner->kind == K::annotated || made->form == Form::enumeration)) {

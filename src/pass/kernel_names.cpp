@@ -13,6 +13,14 @@ using tile::Named;
 
 namespace {
 
+constexpr std::string_view kHome = "triton.language.";
+
+std::optional<ConstValue> element_type(std::string_view path) {
+  if (!path.starts_with(kHome)) return std::nullopt;
+  const auto elem = tile::elem_of_name(path.substr(kHome.size()));
+  return elem ? std::optional(ConstValue::of(tile::scalar_type(*elem))) : std::nullopt;
+}
+
 std::optional<ConstValue> constant_of(const HostValue& v, int depth = 0) {
   using K = HostValue::Kind;
   switch (v.kind) {
@@ -21,13 +29,7 @@ std::optional<ConstValue> constant_of(const HostValue& v, int depth = 0) {
     case K::integer: return ConstValue::of(v.integer);
     case K::real: return ConstValue::of(v.real);
     case K::string: return ConstValue::string(v.text);
-    case K::path: {
-      constexpr std::string_view kHome = "triton.language.";
-      if (!v.text.starts_with(kHome)) return std::nullopt;
-      const auto elem = tile::elem_of_name(std::string_view(v.text).substr(kHome.size()));
-      if (!elem) return std::nullopt;
-      return ConstValue::of(tile::scalar_type(*elem));
-    }
+    case K::path: return element_type(v.text);
     case K::tuple:
     case K::list: {
       if (depth > 8) return std::nullopt;
@@ -51,7 +53,7 @@ HostValue host_value(const ConstValue& v) {
     case K::integer: return HostValue::of(v.integer);
     case K::real: return HostValue::of(v.real);
     case K::string: return HostValue::string(v.text);
-    case K::type: return HostValue::path("triton.language." + tile::triton_type(v.type));
+    case K::type: return HostValue::path(std::string(kHome) + tile::triton_type(v.type));
     case K::tuple: {
       std::vector<HostValue> items;
       for (const ConstValue& item : v.items) items.push_back(host_value(item));
@@ -174,11 +176,7 @@ ConstValue kernel_constant(const Scalar& scalar) {
   if (const std::int64_t* v = std::get_if<std::int64_t>(&scalar.value)) return ConstValue::of(*v);
   if (const double* v = std::get_if<double>(&scalar.value)) return ConstValue::of(*v);
   if (const std::string* v = std::get_if<std::string>(&scalar.value)) {
-    constexpr std::string_view kHome = "triton.language.";
-    if (v->starts_with(kHome))
-      if (const auto elem = tile::elem_of_name(std::string_view(*v).substr(kHome.size())))
-        return ConstValue::of(tile::scalar_type(*elem));
-    return ConstValue::string(*v);
+    return element_type(*v).value_or(ConstValue::string(*v));
   }
   return {};
 }

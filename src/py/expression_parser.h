@@ -20,6 +20,24 @@ class ExpressionParser : protected ParserBase {
  protected:
   // ---- tuples without brackets, and what may stand in them
   const Expr* expressions();  // a, b, *c or one expression
+  // One item, or several with commas between and maybe one behind, where `at_end` says that none follows.
+  template <class Item, class End>
+  const Expr* one_or_tuple(std::string_view what, const Item& item, const End& at_end) {
+    const Place place = now().place;
+    const auto next_item = [&] { return at("*") ? starred() : item(); };
+    const Expr* first = next_item();
+    if (!at(",")) {
+      if (first->kind == ExprKind::starred)
+        error(place, "a starred " + std::string(what) + " needs a tuple or a list around it");
+      return first;
+    }
+    std::vector<const Expr*> items{first};
+    while (accept(",")) {
+      if (at_end()) break;
+      items.push_back(next_item());
+    }
+    return expr_of(ExprKind::tuple, place, items);
+  }
   const Expr* starred(bool whole = false);
   const Expr* starred_or_named() { return at("*") ? starred() : named_expression(); }
   bool at_statement_end() const { return now().kind == TokenKind::newline || now().kind == TokenKind::end || at(";"); }

@@ -69,19 +69,9 @@ std::string_view kind_text(ExprKind kind) {
 // ---- tuples without brackets
 
 const Expr* ExpressionParser::expressions() {
-  const Place place = now().place;
-  const auto item = [&] { return at("*") ? starred() : expression(); };
-  const Expr* first = item();
-  if (!at(",")) {
-    if (first->kind == ExprKind::starred) error(place, "a starred expression needs a tuple or a list around it");
-    return first;
-  }
-  std::vector<const Expr*> items{first};
-  while (accept(",")) {
-    if (at_statement_end() || at("=") || at(")") || at("]") || at("}") || at(":")) break;
-    items.push_back(item());
-  }
-  return expr_of(ExprKind::tuple, place, items);
+  return one_or_tuple(
+      "expression", [&] { return expression(); },
+      [&] { return at_statement_end() || at("=") || at(")") || at("]") || at("}") || at(":"); });
 }
 
 // In a call and an index a star takes a whole expression, in a tuple or list only an operand.

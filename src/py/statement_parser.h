@@ -130,19 +130,8 @@ class StatementParser : public ExpressionParser {
   }
 
   const Expr* case_pattern() {  // patterns are spelled like operands: a | b, (a, *rest), torch.float32
-    const Place place = now().place;
-    const auto item = [&] { return at("*") ? starred() : bitwise(0); };
-    const Expr* first = item();
-    if (!at(",")) {
-      if (first->kind == ExprKind::starred) error(place, "a starred pattern needs a tuple or a list around it");
-      return first;
-    }
-    std::vector<const Expr*> items{first};
-    while (accept(",")) {
-      if (at(":") || at("if") || at("as")) break;
-      items.push_back(item());
-    }
-    return expr_of(ExprKind::tuple, place, items);
+    return one_or_tuple(
+        "pattern", [&] { return bitwise(0); }, [&] { return at(":") || at("if") || at("as"); });
   }
 
   const Stmt* compound() {
