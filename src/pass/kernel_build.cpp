@@ -21,13 +21,6 @@ bool overlap(const void* a, std::int64_t a_bytes, const void* b, std::int64_t b_
   return x < y + static_cast<std::uintptr_t>(b_bytes) && y < x + static_cast<std::uintptr_t>(a_bytes);
 }
 
-const LaunchArgument* find_argument(const Launch& launch, const LaunchVariant& variant, std::string_view name) {
-  for (const auto* list : {&launch.arguments, &variant.meta})
-    for (const LaunchArgument& a : *list)
-      if (a.name == name) return &a;
-  return nullptr;
-}
-
 // The scalar's value in the kernel's array, and as a fact where it is an integer.
 void set_scalar(const Scalar& scalar, tile_cpu::Argument& argument, tile::ParameterFacts& facts) {
   argument.integer = 0;

@@ -187,15 +187,12 @@ namespace {
 class Specs {
  public:
   Specs(const KernelNames& names, const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant)
-      : names_(names), plan_(plan), launch_(launch) {
-    for (const auto* list : {&launch.arguments, &variant.meta})
-      for (const LaunchArgument& a : *list) arguments_[a.name] = &a;
-  }
+      : names_(names), plan_(plan), launch_(launch), variant_(variant) {}
 
   tile::ArgumentSpec spec(const std::string& name, const py::Parameter& p) const {
-    const auto found = arguments_.find(name);
-    if (found == arguments_.end()) refuse(p, fmt::format("parameter '{}' has no argument", name));
-    const LaunchArgument& a = *found->second;
+    const LaunchArgument* found = find_argument(launch_, variant_, name);
+    if (found == nullptr) refuse(p, fmt::format("parameter '{}' has no argument", name));
+    const LaunchArgument& a = *found;
     if (a.items) {
       std::vector<tile::ArgumentSpec> items;
       for (std::size_t i = 0; i < *a.items; ++i) items.push_back(spec(tile::item_name(name, i), p));
@@ -234,7 +231,7 @@ class Specs {
   const KernelNames& names_;
   const LaunchPlan& plan_;
   const Launch& launch_;
-  std::map<std::string, const LaunchArgument*, std::less<>> arguments_;
+  const LaunchVariant& variant_;
 };
 
 }  // namespace

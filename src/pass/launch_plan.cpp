@@ -4,6 +4,13 @@
 
 namespace passnet {
 
+const LaunchArgument* find_argument(const Launch& launch, const LaunchVariant& variant, std::string_view name) {
+  for (const auto* list : {&launch.arguments, &variant.meta})
+    for (const LaunchArgument& a : *list)
+      if (a.name == name) return &a;
+  return nullptr;
+}
+
 std::string scalar_text(const Scalar& s) {
   struct Visitor {
     std::string operator()(std::monostate) const { return "None"; }

@@ -97,6 +97,9 @@ struct LaunchPlan {
   PlanOutput output;
 };
 
+// What the launch or its variant gives by that name; null if neither does.
+const LaunchArgument* find_argument(const Launch& launch, const LaunchVariant& variant, std::string_view name);
+
 // Python's spelling.
 std::string scalar_text(const Scalar& scalar);
 // One line a buffer and a launch, for people and tests.
