@@ -13,7 +13,7 @@ class RandomFunction {
  public:
   explicit RandomFunction(std::uint64_t seed) : random_(seed) {}
 
-  static constexpr std::int64_t kIn = 2048, kOut = 16384;  // elements of a buffer
+  static constexpr std::int64_t kIn = 2048, kOut = 16384, kMatrix = 16384;  // elements of a buffer
 
   Function make() {
     f_.name = "random";
@@ -21,11 +21,12 @@ class RandomFunction {
       parameter("in_" + std::string(elem_row(elem).name), {elem, true, {}});
       parameter("out_" + std::string(elem_row(elem).name), {elem, true, {}});
     }
+    parameter("matrix", {Elem::f32, true, {}});
     parameter("n", scalar_type(Elem::i32));
     parameter("m", scalar_type(Elem::i64));
     parameter("s", scalar_type(Elem::f32));
     ops_ = &f_.body.ops;
-    for (std::size_t i = std::size(kElemsUsed) * 2; i < f_.body.params.size(); ++i) pool_.push_back(f_.body.params[i]);
+    for (std::size_t i = kMatrixAt + 1; i < f_.body.params.size(); ++i) pool_.push_back(f_.body.params[i]);
     pool_.push_back(leaf(Code::program_id, scalar_type(Elem::i32)));
     pool_.push_back(leaf(Code::num_programs, scalar_type(Elem::i32)));
     many(pick(10) + 5, 0);
@@ -43,6 +44,9 @@ class RandomFunction {
       out.emplace_back().pointer = memory.add(elem, std::move(in));
       out.emplace_back().pointer = memory.add(elem, std::vector<Bits>(kOut));
     }
+    std::vector<Bits> matrix(kMatrix);  // of numbers whose sums are exact in any order
+    for (Bits& bits : matrix) bits = bits_of_real(Elem::f32, static_cast<double>(pick(17) - 8));
+    out.emplace_back().pointer = memory.add(Elem::f32, std::move(matrix));
     out.emplace_back().integer = pick(7) - 1;
     out.emplace_back().integer = static_cast<std::int64_t>(random_());
     out.emplace_back().real = 0.75;
@@ -61,6 +65,7 @@ class RandomFunction {
  private:
   static constexpr Elem kElemsUsed[] = {Elem::i1,  Elem::i8,  Elem::i16, Elem::i32,  Elem::i64, Elem::u8,
                                         Elem::u32, Elem::u64, Elem::f16, Elem::bf16, Elem::f32, Elem::f64};
+  static constexpr std::size_t kMatrixAt = std::size(kElemsUsed) * 2;  // of the parameters, then n, m and s
 
   std::int64_t pick(std::int64_t n) { return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(n)); }
   template <class T, std::size_t N>
@@ -199,7 +204,7 @@ class RandomFunction {
   void one(int depth) {
     const Type type{pick(kElemsUsed), false, some_shape()};
     const bool floating = is_float(type.elem), real = type.elem == Elem::f32 || type.elem == Elem::f64;
-    switch (pick(depth < 2 ? 20 : 14)) {
+    switch (pick(depth < 2 ? 21 : 14)) {
       case 0:
       case 1:
       case 2:
@@ -240,6 +245,7 @@ class RandomFunction {
       case 14: chance(70) ? branch(depth) : repeat(depth); break;
       case 15:
       case 16: pointers(depth); break;
+      case 17: product(); break;
       default: loop(depth); break;
     }
   }
@@ -354,7 +360,7 @@ class RandomFunction {
     static constexpr std::int64_t kSteps[] = {1, 1, 2, 3, 4, -1, 0};
     const std::int64_t step = pick(kSteps);
     ValueId lo = number(type, pick(3)), hi = small(type);
-    if (chance(20) && type.elem == Elem::i32) hi = f_.body.params[std::size(kElemsUsed) * 2];
+    if (chance(20) && type.elem == Elem::i32) hi = f_.body.params[kMatrixAt + 1];
     if (step < 0) std::swap(lo, hi);
     op.operands = {lo, hi, number(type, step)};
   }
@@ -426,6 +432,77 @@ class RandomFunction {
     ops_->push_back(std::move(op));
     pool_.push_back(results[1]);
     if (chance(30)) pool_.push_back(emit(Code::load, {results[0]}, sum));
+  }
+
+  // A loop that adds up a product of matrices piece by piece, or nearly does.
+  void product() {
+    static constexpr std::int32_t kSizes[] = {4, 16, 32}, kDepths[] = {2, 4, 16};
+    const std::int32_t sizes[2] = {pick(kSizes), pick(kSizes)}, depth = pick(kDepths);
+    const Type variable = scalar_type(Elem::i32), sum{Elem::f32, false, {sizes[0], sizes[1]}};
+    const bool counts = chance(50);  // pieces, or else terms
+    const std::int32_t piece = chance(90) ? depth : depth + 1;
+    const std::int64_t lo = pick(3), trips = pick(5), stride = chance(50) ? 128 : 5 * 17 + pick(40);
+    const ValueId known = number(variable, (lo + trips) * (counts ? 1 : piece));
+    Op op;
+    op.code = Code::for_;
+    op.operands = {number(variable, counts ? lo : lo * piece),
+                   counts && chance(20) ? f_.body.params[kMatrixAt + 1] : known, number(variable, counts ? 1 : piece),
+                   constant(sum, bits_of_real(Elem::f32, static_cast<double>(pick(3))))};
+    const std::int64_t limit = pick(6 * depth);
+    const bool bounded = chance(40);  // the terms, in both
+    Block& body = op.blocks.emplace_back();
+    body.params = {f_.add_value(variable, "i"), f_.add_value(sum)};
+    const ValueId i = body.params[0], acc = body.params[1];
+    block(body, [&]() -> std::vector<ValueId> {
+      ValueId first = counts ? emit(Code::mul, {i, number(variable, piece)}, variable) : i, factors[2];
+      for (const std::size_t which : {0, 1}) {
+        Shape shape{depth, depth};
+        shape[which] = sizes[which];
+        const Type index{Elem::i32, false, shape};
+        const auto along = [&](std::size_t d, ValueId from) {  // positions in a dimension, on from there
+          const Type line{Elem::i32, false, {shape[d]}};
+          ValueId v = emit(Code::arange, {}, line);
+          v = emit(Code::add, {emit(Code::splat, {from}, line), v}, line);
+          Op expand;
+          expand.code = Code::expand_dims;
+          expand.axis = static_cast<std::int8_t>(1 - d);
+          expand.operands = {v};
+          Type wide = line;
+          wide.shape = {1, 1};
+          wide.shape[d] = shape[d];
+          return emit(Code::broadcast, {emit(std::move(expand), wide)}, index);
+        };
+        const std::size_t inner = 1 - which;
+        const ValueId outer_at = along(which, number(variable, pick(3))), inner_at = along(inner, first);
+        const bool down = chance(50);  // terms are `stride` apart
+        const auto times = [&](ValueId v, std::int64_t n) { return emit(Code::mul, {v, number(index, n)}, index); };
+        const ValueId offset =
+            emit(Code::add, {times(outer_at, down ? 1 : stride), times(inner_at, down ? stride : 1)}, index);
+        ValueId p = f_.body.params[kMatrixAt];
+        if (chance(30)) p = at(p, number(variable, pick(64)));
+        std::vector<ValueId> operands = {at(p, emit(Code::bit_and, {offset, number(index, kMatrix / 2 - 1)}, index))};
+        if (chance(80)) operands[0] = at(p, offset);
+        const Type truth = with_elem(index, Elem::i1);
+        if (bounded) operands.push_back(emit(Code::lt, {inner_at, number(index, limit)}, truth));
+        if (chance(30)) {
+          const ValueId inside = emit(Code::lt, {outer_at, number(index, pick(sizes[which] + 2))}, truth);
+          if (operands.size() == 1)
+            operands.push_back(inside);
+          else
+            operands[1] = emit(Code::bit_and, {operands[1], inside}, truth);
+        }
+        if (operands.size() > 1) operands.push_back(number(with_elem(index, Elem::f32), 0));
+        factors[which] = emit(Code::load, std::move(operands), with_elem(index, Elem::f32));
+      }
+      Op dot;
+      dot.code = Code::dot;
+      dot.operands = {factors[0], factors[1], acc};
+      dot.precision = Precision::ieee;
+      return {emit(std::move(dot), sum)};
+    });
+    op.results = {f_.add_value(sum)};
+    pool_.push_back(op.results[0]);
+    ops_->push_back(std::move(op));
   }
 
   std::mt19937_64 random_;

@@ -127,6 +127,11 @@ Ref Emitter::sum_terms(const Address& a, Mode mode) {
   return out;
 }
 
+std::string Emitter::element_pointer(const Address& a, const std::string& offset) {
+  return a.base.empty() ? fmt::format("({}*)({})", stored_name(a.elem), offset)
+                        : fmt::format("{} + ({})", a.base, offset);
+}
+
 // What is left of a mask in this region. False: it never holds.
 bool Emitter::remaining_mask(const Op& op, ValueId mask, const Index& index, std::vector<At>& left, int& level) const {
   (void)op;
@@ -185,8 +190,7 @@ Ref Emitter::load(const Op& op, const Index& index, Mode mode) {
   const Mode scalar = mode == Mode::lanes ? (segment_ ? Mode::segment : Mode::zero) : mode;
   const Ref at = sum_terms(a, scalar);
   level = std::max(level, at.level);
-  const std::string pointer = a.base.empty() ? fmt::format("(const {}*)({})", stored_name(elem), at.text)
-                                             : fmt::format("{} + ({})", a.base, at.text);
+  const std::string pointer = element_pointer(a, at.text);
   std::string text = checked_ ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", access_name(elem), site(op), pointer)
                               : fmt::format("ld1<{}>({})", access_name(elem), pointer);
   if (!left.empty()) {

@@ -54,33 +54,36 @@ std::optional<std::int64_t> Emitter::compute_step(ValueId v, const Index& index)
   bool still = true;
   for (std::size_t i = 0; i < op->operands.size(); ++i) still = still && operand(i) == 0;
   if (still) return 0;
-  if (!is_integer(type(v)) || ranges_[static_cast<std::size_t>(v)].may_wrap) return std::nullopt;
+  if (op->code == Code::div || op->code == Code::rem) {
+    const auto c = constant_of(op->operands[1]);
+    if (!is_integer(type(v)) || !segment_ || !c || *c <= 0 || *c % segment_->size != 0) return std::nullopt;
+    if (normal(op->operands[0], index) != segment_->dividend) return std::nullopt;
+    return op->code == Code::div ? 0 : 1;
+  }
   const auto a = operand(0);
   const auto b = op->operands.size() > 1 ? operand(1) : std::optional<std::int64_t>(0);
-  if (!a || !b) return std::nullopt;
-  switch (op->code) {
-    case Code::add: return *a + *b;
-    case Code::sub: return *a - *b;
-    case Code::neg: return -*a;
+  return a && b ? result_step(*op, *a, *b) : std::nullopt;
+}
+
+// How far an op's result, an integer, moves when its operands move so far; nullopt: not by a constant.
+std::optional<std::int64_t> Emitter::result_step(const Op& op, std::int64_t a, std::int64_t b) const {
+  const tile::Range& range = ranges_[static_cast<std::size_t>(op.result())];
+  if (!is_integer(type(op.result())) || range.may_wrap) return std::nullopt;
+  switch (op.code) {
+    case Code::add: return a + b;
+    case Code::sub: return a - b;
+    case Code::neg: return -a;
     case Code::mul: {
-      const auto ca = constant_of(op->operands[0]), cb = constant_of(op->operands[1]);
+      const auto ca = constant_of(op.operands[0]), cb = constant_of(op.operands[1]);
       std::int64_t r = 0;
-      if (cb && !__builtin_mul_overflow(*a, *cb, &r)) return r;
-      if (ca && !__builtin_mul_overflow(*b, *ca, &r)) return r;
+      if (cb && !__builtin_mul_overflow(a, *cb, &r)) return r;
+      if (ca && !__builtin_mul_overflow(b, *ca, &r)) return r;
       return std::nullopt;
     }
     case Code::cast: {
-      if (!is_integer(type(op->operands[0]))) return std::nullopt;
-      const tile::Range& r = ranges_[static_cast<std::size_t>(op->operands[0])];
-      const tile::Range& w = ranges_[static_cast<std::size_t>(v)];
-      return r.lo == w.lo && r.hi == w.hi ? a : std::nullopt;
-    }
-    case Code::div:
-    case Code::rem: {
-      const auto c = constant_of(op->operands[1]);
-      if (!segment_ || !c || *c <= 0 || *c % segment_->size != 0) return std::nullopt;
-      if (normal(op->operands[0], index) != segment_->dividend) return std::nullopt;
-      return op->code == Code::div ? 0 : 1;
+      if (!is_integer(type(op.operands[0]))) return std::nullopt;
+      const tile::Range& from = ranges_[static_cast<std::size_t>(op.operands[0])];
+      return from.lo == range.lo && from.hi == range.hi ? std::optional(a) : std::nullopt;
     }
     default: return std::nullopt;
   }
@@ -137,6 +140,27 @@ std::optional<Emitter::ProgramStep> Emitter::program_step(ValueId v) const {
       return ProgramStep{0, 1, op};
     default: return std::nullopt;
   }
+}
+
+// How far an integer, or a pointer in elements, moves from one turn of a loop without loops, branches and writes to the
+// next; nullopt: not by a constant.
+std::optional<std::int64_t> Emitter::turn_step(ValueId v, const Op& loop) const {
+  const Block& body = loop.blocks[0];
+  const int inside = block_of_.at(&body.ops[0]);
+  if (v == body.params[0]) return constant_of(loop.operands[2]);
+  const Op* op = def(v);
+  if ((op != nullptr ? block_of_.at(op) : param_block_[static_cast<std::size_t>(v)]) != inside) return 0;
+  if (op == nullptr) return std::nullopt;  // it is carried
+  std::vector<std::int64_t> steps;
+  for (const ValueId o : op->operands) {
+    const auto step = turn_step(o, loop);
+    if (!step) return std::nullopt;
+    steps.push_back(*step);
+  }
+  if (std::all_of(steps.begin(), steps.end(), [](std::int64_t s) { return s == 0; })) return 0;
+  if (op->code == Code::addptr) return steps[0] + steps[1];
+  if (tile::op_row(op->code).kind == tile::OpClass::shape) return steps[0];
+  return result_step(*op, steps[0], steps.size() > 1 ? steps[1] : 0);
 }
 
 // The conditions that a mask is the conjunction of.

@@ -1,4 +1,4 @@
-// Scalars, and ops that work on whole arrays: dot, scan, argmin and argmax.
+// Scalars, and ops that work on whole arrays: scan, argmin and argmax.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -115,36 +115,7 @@ void Emitter::emit_call(const Op& op) {
   comment(op.source);
   const auto array = [&](ValueId v) -> const Array& { return arrays_[static_cast<std::size_t>(home(v).array)]; };
   const Shape& shape = type(op.operands[0]).shape;
-  if (op.code == Code::dot) {
-    const std::size_t r = shape.rank;
-    const std::int64_t m = shape[r - 2], k = shape[r - 1], n = type(op.result()).shape[r - 1];
-    const std::int64_t batch = r == 3 ? shape[0] : 1;
-    open();
-    Index first;
-    first.fill(kFixed);
-    std::string operands[2], counts[3] = {std::to_string(m), std::to_string(k), std::to_string(n)};
-    std::int64_t steps[2][2] = {{k, 1}, {n, 1}};
-    for (std::size_t i = 0; i < 2; ++i) {
-      const auto matrix = factor_of(op.operands[i]);
-      if (!matrix) {
-        operands[i] = array(op.operands[i]).name;
-        continue;
-      }
-      const Address at = address(def(op.operands[i])->operands[0], first, Mode::zero);
-      operands[i] = fmt::format("{} + ({})", at.base, sum_terms(at, Mode::zero).text);
-      for (const std::size_t d : {0, 1}) {
-        steps[i][d] = matrix->steps[d];
-        counts[i + d] = count_of(matrix->bounds[d], counts[i + d]);
-      }
-    }
-    const std::string c = array(op.result()).name;
-    for (std::int64_t p = 0; p < batch; ++p)
-      code(fmt::format("dot<{}, {}, {}>({} + {}, {}, {}, {} + {}, {}, {}, {} + {}, {}, {}, {});", m, n, k, operands[0],
-                       p * m * k, steps[0][0], steps[0][1], operands[1], p * k * n, steps[1][0], steps[1][1], c,
-                       p * m * n, counts[0], counts[2], counts[1]));
-    close("{");
-    return;
-  }
+  if (op.code == Code::dot) return emit_product(op);
   if (op.code == Code::load) return emit_turn(op);
   if (op.code == Code::reshape) return;
   std::int64_t outer = 1, inner = 1;

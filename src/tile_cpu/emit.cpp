@@ -205,6 +205,7 @@ void Emitter::emit_for(const Op& op) {
   const std::span<const ValueId> params = std::span(body.params).subspan(1);
   carry(op.results, std::span(op.operands).subspan(3));
   for (std::size_t k = 0; k < params.size(); ++k) home(params[k]) = home(op.results[k]);
+  terms_ = terms_of(op);
   const std::string counter = fresh("at"), iv = fresh(body.params[0]);
   const std::string lo = home(op.operands[0]).text, hi = home(op.operands[1]).text, step = home(op.operands[2]).text;
   const auto constant = constant_of(op.operands[2]);
@@ -213,11 +214,15 @@ void Emitter::emit_for(const Op& op) {
       : constant && *constant < 0
           ? fmt::format("{} > (i64){}", counter, hi)
           : fmt::format("(i64){2} > 0 ? {0} < (i64){1} : (i64){2} < 0 && {0} > (i64){1}", counter, hi, step);
-  line(fmt::format("for (i64 {0} = (i64){1}; {2}; {0} += (i64){3}) {{", counter, lo, test, step));
+  if (terms_)
+    line(fmt::format("if (const i64 {} = (i64){}; {}) {{", counter, lo, test));
+  else
+    line(fmt::format("for (i64 {0} = (i64){1}; {2}; {0} += (i64){3}) {{", counter, lo, test, step));
   line(fmt::format("const {} {} = ({}){};", scalar_name(type(body.params[0]).elem), iv,
                    scalar_name(type(body.params[0]).elem), counter));
   home(body.params[0]) = {Home::Kind::name, iv, 0, -1};
   emit_block(body, &op, params);
+  terms_.reset();
   line("}");
 }
 

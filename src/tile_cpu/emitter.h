@@ -8,7 +8,8 @@
 //   affine.cpp    how an integer moves with the vector loop; masks as bounds
 //   access.cpp    loads and stores
 //   turn.cpp      tiles whose memory runs across the vector loop
-//   calls.cpp     scalars, and what works on whole arrays: dot, scan, argmax
+//   product.cpp   dot, and loops over one
+//   calls.cpp     scalars, and what works on whole arrays: scan, argmax
 #pragma once
 
 #include <map>
@@ -223,6 +224,8 @@ class Emitter {
     const Op* load = nullptr;
   };
   std::optional<ProgramStep> program_step(ValueId v) const;
+  std::optional<std::int64_t> turn_step(ValueId v, const Op& loop) const;
+  std::optional<std::int64_t> result_step(const Op& op, std::int64_t a, std::int64_t b) const;
   bool read_by_all(const Op& load) const;
   void reindex(const Root& root, const Index& index, std::set<At>& out) const;
 
@@ -239,6 +242,7 @@ class Emitter {
   Ref load_lanes(const Op& op, const Address& a, const Index& index, const std::vector<At>& mask, const Ref& other,
                  int level);
   Ref sum_terms(const Address& a, Mode mode);
+  static std::string element_pointer(const Address& a, const std::string& offset);
   Ref eval_mask(const std::vector<At>& mask, Mode mode);
   bool remaining_mask(const Op& op, ValueId mask, const Index& index, std::vector<At>& left, int& level) const;
   void store(const Op& op, const Index& index);
@@ -255,7 +259,6 @@ class Emitter {
     std::vector<Bound> bounds[2];
   };
   std::optional<Matrix> matrix_of(const Op& load);
-  std::optional<Matrix> factor_of(ValueId v);
   std::string count_of(const std::vector<Bound>& bounds, std::string all);
   struct Turn {
     Matrix matrix;
@@ -264,6 +267,15 @@ class Emitter {
   std::optional<Turn> turn_of(const Op& load);
   void turn_loads(std::vector<Group>& groups);
   void emit_turn(const Op& load);
+
+  // ---- product.cpp
+  std::optional<Matrix> factor_of(ValueId v);
+  struct Terms {  // of a sum
+    std::string count;
+    std::int64_t at_most = 0;
+  };
+  std::optional<Terms> terms_of(const Op& loop);
+  void emit_product(const Op& op);
 
   const tile::Function& f_;
   const tile::LaunchFacts& facts_;
@@ -308,6 +320,8 @@ class Emitter {
   };
   std::map<const Op*, Loaded> loaded_;
   bool turns_ = false;
+  std::optional<Terms> terms_;                                         // of the product that the loop here is
+  std::map<const Op*, std::array<std::optional<Matrix>, 2>> factors_;  // of products, as they were scheduled
 
   Emitted out_;
 };

@@ -103,21 +103,6 @@ bool Emitter::overwritten(const Op& load) const {
   return false;
 }
 
-// An operand of dot that can be read where it lies: an f32 load of a matrix, contiguous along one of its dimensions.
-std::optional<Emitter::Matrix> Emitter::factor_of(ValueId v) {
-  const Op* op = def(v);
-  if (op == nullptr || op->code != Code::load || type(v).elem != Elem::f32 || overwritten(*op)) return std::nullopt;
-  auto out = matrix_of(*op);
-  if (op->operands.size() > 2) {  // what is not there has to be 0
-    const Op* other = def(op->operands[2]);
-    while (other != nullptr && (other->code == Code::splat || other->code == Code::broadcast))
-      other = def(other->operands[0]);
-    if (other == nullptr || other->code != Code::constant || other->real != 0) return std::nullopt;
-  }
-  if (out && out->steps[0] != 1 && out->steps[1] != 1) return std::nullopt;
-  return out;
-}
-
 // A value that later loops cannot, or should not, compute again.
 bool Emitter::must_keep(const Op& op, std::span<const Op> run) const {
   const ValueId v = op.result();
@@ -196,7 +181,7 @@ std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, st
         break;
       case Code::dot: {
         for (const std::size_t i : {0, 1})
-          if (!factor_of(op.operands[i])) keep(op.operands[i]);
+          if (!(factors_[&op][i] = factor_of(op.operands[i]))) keep(op.operands[i]);
         const ValueId acc = op.operands[2];
         int array = home(acc).array;
         const int defined = def(acc) != nullptr ? block_of_.at(def(acc)) : param_block_[static_cast<std::size_t>(acc)];

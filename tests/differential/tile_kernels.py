@@ -248,6 +248,19 @@ b = tl.load(z + k[:, None] * 16 + i[None, :])
 acc = tl.full([16, 16], 2, tl.{out})
 tl.store(y + i[:, None] * 16 + i[None, :], tl.dot(a, b, acc, input_precision='ieee', out_dtype=tl.{out}))
 """, x=buffer(dtype, 512, "whole"), z=buffer(dtype, 512, "whole"), y=zeros(out, 256))
+for name, loop, first, limit, rows, columns in (("count", "0, tl.cdiv(K, 16)", "p * 16", "K", "K", "1"), ("terms", "0, K, 16", "p", "K", "K", "1"),
+                                                ("late", "16, K, 16", "p", "K - 3", "K", "1"), ("apart", "0, K, 17", "p", "K", "K", "1"),
+                                                ("down", "0, K, 16", "p", "K", "1", "16"), ("short", "0, tl.cdiv(K, 16)", "p * 16", "K - p", "K", "1")):
+    case(f"dot_loop_{name}", f"""
+i = tl.arange(0, 16)
+acc = tl.zeros([16, 16], tl.float32)
+for p in range({loop}):
+    k = {first} + tl.arange(0, 16)
+    a = tl.load(x + i[:, None] * {rows} + k[None, :] * {columns}, mask=(i[:, None] < 13) & (k[None, :] < {limit}), other=0.0)
+    b = tl.load(z + k[:, None] * 16 + i[None, :], mask=k[:, None] < {limit}, other=0.0)
+    acc = tl.dot(a, b, acc, input_precision='ieee')
+tl.store(y + i[:, None] * 16 + i[None, :], acc)
+""", K=40, x=buffer("float32", 16 * 64, "whole"), z=buffer("float32", 16 * 64, "whole"), y=zeros("float32", 256))
 case("dot_half_out", "i = tl.arange(0, 16)\na = tl.load(x + i[:, None] * 16 + i[None, :])\ntl.store(y + i[:, None] * 16 + i[None, :], tl.dot(a, a, out_dtype=tl.float16))",
      x=buffer("float16", 256, "whole"), y=zeros("float16", 256))
 case("dot_batch", """

@@ -52,14 +52,18 @@ INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32*
   constexpr i64 D = K < 256 ? K : 256;
   if constexpr (N % L == 0) {
     alignas(64) f32 panel[D * C];
-    for (i64 x = 0; x < k; x += D)
+    // what cannot be read as lanes is copied first, and so is what many rows would read again from two lines of the
+    // cache at once, or from too far apart to stay in it
+    const bool even = bc == 1 && br % L == 0 && (u64)b % (4 * L) == 0;
+    i64 deep = D;
+    while (L < 16 && even && deep > 64 && deep * br > 8192) deep /= 2;
+    const bool near = even && (L == 16 ? br <= 512 : deep * br <= 8192);
+    if (!near) deep = D;
+    for (i64 x = 0; x < k; x += deep)
       for (i64 j = 0; j < n; j += C) {
         const f32* at = b + x * br + j * bc;
-        const i64 depth = k - x < D ? k - x : D;
-        // what cannot be read as lanes is copied first, and so is what many rows would read again from two lines of the
-        // cache at once, or from beyond the first cache
-        const bool even = br % L == 0 && (u64)at % (4 * L) == 0;
-        const bool packs = bc != 1 || j + C > n || (m > R && !(even && depth * br <= 8192));
+        const i64 depth = k - x < deep ? k - x : deep;
+        const bool packs = bc != 1 || j + C > n || (m > R && !near);
         if (packs) dot_panel<C>(at, br, bc, n - j, depth, panel);
         dot_rows<R, W>(a + x * ac, ar, ac, packs ? panel : at, packs ? C : br, c + j, N, m, depth);
       }

@@ -1,0 +1,108 @@
+// Products of matrices. A factor is read where it lies if it can be, and a loop over pieces of one product is that
+// product.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "tile_cpu/emitter.h"
+
+namespace passnet::tile_cpu {
+
+namespace {
+constexpr std::int64_t kDepth = 256;  // so many terms are added at a time
+}
+
+// An operand of dot that can be read where it lies: an f32 load of a matrix, contiguous along one of its dimensions.
+std::optional<Emitter::Matrix> Emitter::factor_of(ValueId v) {
+  const Op* op = def(v);
+  if (op == nullptr || op->code != Code::load || type(v).elem != Elem::f32 || overwritten(*op)) return std::nullopt;
+  auto out = matrix_of(*op);
+  if (op->operands.size() > 2) {  // what is not there has to be 0
+    const Op* other = def(op->operands[2]);
+    while (other != nullptr && (other->code == Code::splat || other->code == Code::broadcast))
+      other = def(other->operands[0]);
+    if (other == nullptr || other->code != Code::constant || other->real != 0) return std::nullopt;
+  }
+  if (out && out->steps[0] != 1 && out->steps[1] != 1) return std::nullopt;
+  return out;
+}
+
+// How many terms the sums of a loop have that does nothing but add to one product, each turn going on in both matrices
+// where the one before ended; nullopt: it is another loop. Such a loop is one product: the terms are added in the same
+// order, and the sums stay in registers.
+std::optional<Emitter::Terms> Emitter::terms_of(const Op& loop) {
+  const Block& body = loop.blocks[0];
+  const auto lo = constant_of(loop.operands[0]), hi = constant_of(loop.operands[1]),
+             step = constant_of(loop.operands[2]);
+  if (!step || *step <= 0 || body.params.size() != 2) return std::nullopt;
+  const Op* dot = def(body.ops.back().operands[0]);
+  const auto inside = [&](const Op* op) { return op != nullptr && block_of_.at(op) == block_of_.at(&body.ops[0]); };
+  if (!inside(dot) || dot->code != Code::dot || dot->operands[2] != body.params[1]) return std::nullopt;
+  const auto is_part = [&](const Op& op) {
+    if (op.code == Code::load) return op.result() == dot->operands[0] || op.result() == dot->operands[1];
+    const tile::OpClass kind = tile::op_row(op.code).kind;
+    return op.code == Code::yield ||
+           (op.code == Code::dot
+                ? &op == dot
+                : kind != tile::OpClass::memory && kind != tile::OpClass::control && kind != tile::OpClass::reduction);
+  };
+  if (!std::all_of(body.ops.begin(), body.ops.end(), is_part)) return std::nullopt;
+  std::int64_t depth = 0;  // of a turn
+  for (const std::size_t i : {0, 1}) {
+    const auto matrix = factor_of(dot->operands[i]);
+    const Op* load = def(dot->operands[i]);
+    if (!matrix || !inside(load)) return std::nullopt;
+    const std::size_t inner = 1 - i;  // the dimension that is summed over
+    depth = type(load->result()).shape[inner];
+    if (turn_step(load->operands[0], loop) != depth * matrix->steps[inner]) return std::nullopt;
+    for (const std::size_t d : {0, 1})
+      for (const Bound& b : matrix->bounds[d]) {
+        const auto below = turn_step(b.below, loop), limit = turn_step(b.limit, loop);
+        if (!below || !limit || *below - *limit != (d == inner ? depth : 0)) return std::nullopt;
+      }
+  }
+  if (lo && hi && *lo < *hi) {
+    const std::int64_t terms = ((*hi - *lo - 1) / *step + 1) * depth;
+    return Terms{std::to_string(terms), terms};
+  }
+  return Terms{fmt::format("(((i64){} - (i64){} - 1) / {} + 1) * {}", home(loop.operands[1]).text,
+                           home(loop.operands[0]).text, *step, depth),
+               std::numeric_limits<std::int64_t>::max()};
+}
+
+void Emitter::emit_product(const Op& op) {
+  const Shape& shape = type(op.operands[0]).shape;
+  const std::size_t r = shape.rank;
+  const std::int64_t m = shape[r - 2], k = shape[r - 1], n = type(op.result()).shape[r - 1];
+  const std::int64_t batch = r == 3 ? shape[0] : 1;
+  const Terms terms = terms_.value_or(Terms{std::to_string(k), k});
+  const auto array = [&](ValueId v) { return arrays_[static_cast<std::size_t>(home(v).array)].name; };
+  open();
+  Index first;
+  first.fill(kFixed);
+  std::string operands[2], counts[3] = {std::to_string(m), terms.count, std::to_string(n)};
+  std::int64_t steps[2][2] = {{k, 1}, {n, 1}};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& matrix = factors_.at(&op)[i];
+    if (!matrix) {
+      if (terms_) fail(passnet::Code::internal, "a product's factors were taken for matrices");
+      operands[i] = array(op.operands[i]);
+      continue;
+    }
+    const Address at = address(def(op.operands[i])->operands[0], first, Mode::zero);
+    operands[i] = element_pointer(at, sum_terms(at, Mode::zero).text);
+    for (const std::size_t d : {0, 1}) {
+      steps[i][d] = matrix->steps[d];
+      counts[i + d] = count_of(matrix->bounds[d], counts[i + d]);
+    }
+  }
+  for (std::int64_t p = 0; p < batch; ++p)
+    code(fmt::format("dot<{}, {}, {}>({} + {}, {}, {}, {} + {}, {}, {}, {} + {}, {}, {}, {});", m, n,
+                     std::min(terms.at_most, kDepth), operands[0], p * m * k, steps[0][0], steps[0][1], operands[1],
+                     p * k * n, steps[1][0], steps[1][1], array(op.result()), p * m * n, counts[0], counts[2],
+                     counts[1]));
+  close("{");
+}
+
+}  // namespace passnet::tile_cpu
