@@ -1,7 +1,7 @@
-// The machine behind host.h: one evaluation. Split over host_run.cpp (functions, statements), host_eval.cpp
-// (expressions), host_compare.cpp (equality, order, text), host_calls.cpp (Python's functions), host_math.cpp (math,
-// triton and their like), host_containers.cpp and host_strings.cpp (methods), host_class.cpp (classes), host_tensor.cpp
-// and host_view.cpp (allocations, views) and host_launch.cpp (kernels).
+// The machine behind host.h: one evaluation. Split over host_run.cpp (statements), host_function.cpp (functions, names
+// of modules), host_eval.cpp (expressions), host_compare.cpp (equality, order, text), host_calls.cpp (Python's
+// functions), host_math.cpp (math, triton and their like), host_containers.cpp and host_strings.cpp (methods),
+// host_class.cpp (classes), host_tensor.cpp and host_view.cpp (allocations, views) and host_launch.cpp (kernels).
 #pragma once
 
 #include <functional>
@@ -74,8 +74,7 @@ class HostMachine {
   [[noreturn]] void refuse(Code code, std::string message, py::Place place, std::string note = {}) const;
   void step(py::Place place);
 
-  // ---- functions and statements (host_run.cpp)
-  HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place);
+  // ---- statements (host_run.cpp)
   Flow run(std::span<const py::Stmt* const> body, Frame& frame);
   Flow run(const py::Stmt& s, Frame& frame);
   Flow run_for(const py::Stmt& s, Frame& frame);
@@ -90,12 +89,15 @@ class HostMachine {
   void run_delete(const py::Stmt& s, Frame& frame);
   void assign(const py::Expr& target, HostValue value, Frame& frame);
   void unpack(const py::Expr& target, const HostValue& value, Frame& frame);
+  void define(const py::Stmt& statement, Frame& frame);
+
+  // ---- functions, names of modules (host_function.cpp)
+  HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place);
   HostValue make_function(const py::Stmt* statement, const py::Expr* lambda, Frame& frame);
   HostValue default_value(const HostFunction& function, std::size_t parameter, const py::Parameter& p);
   void bind_parameters(const HostFunction& function, HostArgs args, HostKwargs kwargs, Frame& frame, py::Place place);
   HostScope* module_scope(const PassModule& module);
   const Binding* holder(const HostValue& value) const;
-  void define(const py::Stmt& statement, Frame& frame);
   bool at_module_level(const Frame& frame) const;
   HostValue define_again(const PassModule& module, const py::Stmt& statement);
   static HostValue kernel_value(const PassModule& owner, const py::Stmt& statement);
