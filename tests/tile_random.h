@@ -187,7 +187,24 @@ class RandomFunction {
   // Elements are read, changed and written back, or a little further on; what was read may be used again later.
   void in_place(const Type& type) {
     ValueId p = at(pointer(type.elem, false), positions(type.shape));
-    const ValueId x = emit(Code::load, {p}, type), y = emit(chance(50) ? Code::add : Code::max, {x, value(type)}, type);
+    if (chance(20)) {  // several to one place: each must store what the others do
+      const Type index{Elem::i32, false, type.shape};
+      p = at(pointer(type.elem, false), emit(Code::rem, {positions(type.shape), number(index, 3)}, index));
+      Op op;
+      op.code = Code::store;
+      op.operands = {p, emit(Code::max, {emit(Code::load, {p}, type), number(type, 0)}, type)};
+      ops_->push_back(std::move(op));
+      return;
+    }
+    const ValueId x = emit(Code::load, {p}, type);
+    ValueId y = emit(chance(50) ? Code::add : Code::max, {x, value(type)}, type);
+    if (type.shape.rank == 2 && type.shape[0] == type.shape[1] && chance(50)) {
+      Op turn;
+      turn.code = Code::trans;
+      turn.order = {1, 0};
+      turn.operands = {y};
+      y = emit(std::move(turn), type);
+    }
     if (chance(30)) p = at(p, number({Elem::i32, false, type.shape}, pick(4)));
     Op op;
     op.code = Code::store;

@@ -33,6 +33,11 @@ bool file_exists(const std::string& path) {
   return errno == ENOTDIR && pack_has_file(path);
 }
 
+bool file_is_link(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
+}
+
 Result<std::string> file_read(const std::string& path, std::size_t limit) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) {

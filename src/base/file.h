@@ -12,6 +12,7 @@ namespace passnet {
 inline constexpr std::size_t kFileLimit = std::size_t{256} << 20;
 
 bool file_exists(const std::string& path);
+bool file_is_link(const std::string& path);
 // The bytes of a regular file; a folder, a device or a file over the limit is an error.
 Result<std::string> file_read(const std::string& path, std::size_t limit = kFileLimit);
 // Writes a temporary sibling and renames it, so that a reader sees the old bytes or the new ones.

@@ -9,10 +9,11 @@ constexpr double kSpreads[] = {1, 4};
 constexpr double kReplayFactor = 0.2;  // replay scales the standard deviation by it (docs/graphs.md)
 }  // namespace
 
-std::vector<Draw> check_draws(std::uint64_t seed, int extra) {
+std::vector<Draw> check_draws(std::uint64_t seed, int extra, std::uint64_t candidate) {
   std::vector<Draw> out = {{seed, 1, true}};
   for (int i = 0; i < extra; ++i)
-    out.push_back({seed + 1 + static_cast<std::uint64_t>(i), kSpreads[static_cast<std::size_t>(i) % 2], false});
+    out.push_back(
+        {seed + candidate + 1 + static_cast<std::uint64_t>(i), kSpreads[static_cast<std::size_t>(i) % 2], false});
   return out;
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <random>
 
+#include "base/hash.h"
 #include "bench/audit.h"
 #include "bench/draws.h"
 #include "bench/dry_backend.h"
@@ -22,7 +24,10 @@ constexpr std::size_t kKeptBytes = std::size_t{256} << 20;   // a second draw is
 constexpr std::size_t kPreciseBytes = std::size_t{4} << 20;  // larger inputs are not run in float64
 // Other draws are there to find answers that do not compute; what a last bit decides there is not held against anyone.
 constexpr int kSlackBeyond = 1;
-constexpr int kCheckedTrials = 6;  // timed results that are compared
+// Timed results that are compared: the first ones, and some more.
+constexpr int kAlwaysChecked = 2;
+constexpr std::uint64_t kCheckedOneOf = 16;
+constexpr std::size_t kLongestMessage = 4096, kMostNotes = 100;
 
 struct Stop {};  // the evaluation has its status
 
@@ -41,6 +46,14 @@ void loosen(Comparison& comparison) {
     for (int& t : o.by_law) t = looser(t);
     o.equal = o.equal || o.tightest_t == kTightest;
   }
+}
+
+// Of all text of a candidate.
+std::uint64_t digest_of(const PassFolder& folder) {
+  std::uint64_t out = 0;
+  for (const auto& loader : folder.loaders)
+    for (const auto& [name, module] : loader->modules()) out = hash64(module->syntax.source(), hash64(name, out));
+  return out;
 }
 
 // The worse of both, output by output.
@@ -78,7 +91,7 @@ class Evaluator::Impl {
       }
       stage("eager");
       reference_ = local(program_, {});
-      const std::vector<Draw> draws = check_draws(options_.seed, options_.draws);
+      const std::vector<Draw> draws = check_draws(options_.seed, options_.draws, digest_of(passes_));
       cases_.push_back(draw(draws[0]));
       stage("compile");
       make_subject();
@@ -436,27 +449,40 @@ class Evaluator::Impl {
 
   void time_both() {
     if (wrappers_ != nullptr)
-      for (const auto& step : wrappers_->steps) step->poison(false);
+      for (const auto& step : wrappers_->steps) {
+        step->poison(false);
+        step->hold(!options_.cuda_graphs);  // a graph replays without the step
+      }
     if (options_.cuda_graphs) subject_->use_graphs();
     subject_->set_threads(engine_.threads());
     Subject& base = baseline_ != nullptr ? *baseline_ : *reference_;
     base.set_threads(engine_.threads());
-    Subject::Timed eager{cases_[0].inputs, {}, changing_, {}, {}};
+    // Nobody knows the last case's numbers before: the recorded ones, and their answer, may be known by heart.
+    const std::size_t usual = cases_.size() - 1;
+    Subject::Timed eager{cases_[usual].inputs, {}, changing_, {}, {}, {}};
     Subject::Timed compiled = eager;
     if (changing_.empty()) {
-      eager.place = cases_[0].inputs;
-      compiled.place = given(cases_[0]);
+      eager.place = cases_[usual].inputs;
+      compiled.place = given(cases_[usual]);
     }
-    std::size_t shown = 0;  // the case whose inputs lie there
+    std::size_t shown = usual, checked = 0;  // the case whose inputs lie there; trials so far
+    bool is_checked = false;
+    // Some trials are compared, on one case's inputs and the other's in turn: what repeats an old answer is found out.
+    // None can tell which.
     compiled.refresh = [&](int trial, std::vector<TensorRef>& inputs) {
-      const std::size_t next = case_of(trial);
-      if (next == shown && (next == 0 || changing_.empty())) return;
+      is_checked = trial >= 0 && (trial < kAlwaysChecked || random_() % kCheckedOneOf == 0);
+      const std::size_t next = is_checked ? checked++ % cases_.size() : usual;
+      if (next == shown && (next == usual || changing_.empty())) return;
       for (std::size_t i = 0; i < inputs.size(); ++i) engine_.copy(inputs[i], cases_[next].inputs[i]).take();
       shown = next;
     };
-    compiled.look = [&](int trial, const RunValue& result, const std::vector<TensorRef>& inputs) {
-      if (is_checked(trial)) check_timed(cases_[shown], result, inputs);
+    compiled.look = [&](int, const RunValue& result, const std::vector<TensorRef>& inputs) {
+      if (is_checked) check_timed(cases_[shown], result, inputs);
     };
+    if (wrappers_ != nullptr)
+      compiled.forget = [&] {
+        for (const auto& step : wrappers_->steps) step->forget();
+      };
     const auto eager_side = base.side(std::move(eager)), compiled_side = subject_->side(std::move(compiled));
     TimingOptions timing = options_.timing;
     if (baseline_ == nullptr) timing.warmed = static_cast<int>(std::min(eager_calls_.size(), candidate_calls_.size()));
@@ -471,13 +497,6 @@ class Evaluator::Impl {
       stop(Status::integrity, std::move(*error));
     }
     if (out_.status == Status::correct && !out_.timing.stable) out_.status = Status::unstable;
-  }
-
-  // Some trials are compared, on one case's inputs and the other's in turn: what repeats an old answer is found out.
-  int check_every() const { return std::max(1, options_.timing.trials / kCheckedTrials); }
-  bool is_checked(int trial) const { return trial >= 0 && trial % check_every() == 0; }
-  std::size_t case_of(int trial) const {
-    return is_checked(trial) ? static_cast<std::size_t>(trial / check_every()) % cases_.size() : 0;
   }
 
   // What was timed must be what was checked. Sums over more threads have other last bits, so where that seems to
@@ -527,6 +546,7 @@ class Evaluator::Impl {
   std::vector<std::unique_ptr<WrapperStep>> dry_steps_;
   std::unique_ptr<DryBackend> dry_;
   std::vector<Case> cases_;  // the recorded one, and one more for the timed calls
+  std::mt19937_64 random_{std::random_device()()};
 };
 
 Evaluator::Evaluator(std::string graph, const Candidate& candidate, std::string passes, Engine& engine,
@@ -541,7 +561,14 @@ Record make_record(const Evaluation& e) {
   Record r;
   r.status = e.status;
   r.errors = e.errors;
+  for (Error& error : r.errors)  // a candidate's own words are as long as it likes
+    if (error.message.size() > kLongestMessage) error.message = error.message.substr(0, kLongestMessage) + "...";
   r.notes = e.notes;
+  if (r.notes.size() > kMostNotes) {
+    const std::size_t more = r.notes.size() - kMostNotes;
+    r.notes.resize(kMostNotes);
+    r.notes.push_back(fmt::format("and {} notes more", more));
+  }
   r.matches = e.matches;
   r.stages = e.stages;
   for (const KernelReport& k : e.kernels)

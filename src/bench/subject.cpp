@@ -1,6 +1,8 @@
 #include "bench/subject.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "cuda/clock.h"
 
@@ -9,6 +11,7 @@ namespace passnet {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr double kSpoiled = 0x5a;  // in integers
 
 class LocalSide : public Side {
  public:
@@ -33,13 +36,29 @@ class LocalSide : public Side {
   void look(int trial) override {
     if (timed_.look) timed_.look(trial, result_, inputs_);
   }
-  void drop() override { result_ = {}; }
+  void drop() override {
+    spoil(result_);
+    result_ = {};
+    if (timed_.forget) timed_.forget();
+  }
 
  protected:
   Result<RunValue> run() { return executable_.run(inputs_); }
   void keep(RunValue result) { result_ = std::move(result); }
 
  private:
+  // What cannot be written (it is expanded, say) is left alone.
+  void spoil(RunValue& value) {
+    const auto is_input = [&](const TensorRef& input) {
+      const auto at = [](const TensorRef& t) { return static_cast<const char*>(t.data); };
+      const auto bytes = [](const TensorRef& t) { return describe(t).hull() * dtype_row(t.dtype).size; };
+      return at(value.tensor) < at(input) + bytes(input) && at(input) < at(value.tensor) + bytes(value.tensor);
+    };
+    if (value.kind == RunValue::Kind::tensor && std::none_of(inputs_.begin(), inputs_.end(), is_input))
+      (void)engine_.fill(value.tensor, dtype_row(value.tensor.dtype).floating ? std::nan("") : kSpoiled);
+    for (RunValue& item : value.items) spoil(item);
+  }
+
   Engine& engine_;
   Executable& executable_;
   Subject::Timed timed_;

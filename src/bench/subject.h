@@ -27,6 +27,8 @@ class Subject {
     std::vector<std::size_t> changing;
     std::function<void(int trial, std::vector<TensorRef>& inputs)> refresh;  // before a trial; may write other inputs
     std::function<void(int trial, const RunValue& result, const std::vector<TensorRef>& inputs)> look;  // after it
+    // When its result is given back. All of it that is no input is overwritten then, so that no call finds an answer.
+    std::function<void()> forget;
   };
   virtual std::unique_ptr<Side> side(Timed timed) = 0;
 };

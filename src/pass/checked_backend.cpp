@@ -136,11 +136,13 @@ class CheckedPlan final : public PreparedPlan {
   void begin() override {
     memory_ = backend_.platform_->memory();
     regions_.assign(plan_.buffers.size(), -1);
+    copied_.clear();
   }
 
   void made(BufferId buffer, void* const* addresses) override {
     const Buffer& b = plan_.buffers[static_cast<std::size_t>(buffer)];
     if (b.kind == BufferKind::view) return;
+    if (b.kind == BufferKind::copy) find_unwritten(b.base, "copied", copied_);
     const bool written = b.kind != BufferKind::fresh || b.fill == Fill::value;
     regions_[static_cast<std::size_t>(buffer)] = memory_->add(
         addresses[buffer], hull_bytes(b.desc), static_cast<std::int64_t>(dtype_row(b.desc.dtype).size), written);
@@ -158,6 +160,7 @@ class CheckedPlan final : public PreparedPlan {
 
   void finished(void* const*) override {
     std::vector<Error> errors = memory_->errors();
+    errors.insert(errors.end(), copied_.begin(), copied_.end());
     if (errors.empty()) find_unwritten(plan_.output, errors);
     for (std::size_t id = 0; id < plan_.buffers.size(); ++id)
       if (const Buffer& b = plan_.buffers[id]; b.kind == BufferKind::input && memory_->is_stored(regions_[id])) {
@@ -176,9 +179,13 @@ class CheckedPlan final : public PreparedPlan {
  private:
   void find_unwritten(const PlanOutput& output, std::vector<Error>& errors) const {
     for (const PlanOutput& item : output.items) find_unwritten(item, errors);
-    if (output.buffer < 0 || errors.size() >= tile::Shadow::kErrorLimit) return;
-    const Root root = root_of(plan_, output.buffer);
-    const TensorDesc& d = plan_.buffers[static_cast<std::size_t>(output.buffer)].desc;
+    if (output.buffer >= 0) find_unwritten(output.buffer, "returned", errors);
+  }
+
+  void find_unwritten(BufferId buffer, std::string_view use, std::vector<Error>& errors) const {
+    if (errors.size() >= tile::Shadow::kErrorLimit) return;
+    const Root root = root_of(plan_, buffer);
+    const TensorDesc& d = plan_.buffers[static_cast<std::size_t>(buffer)].desc;
     const auto region = regions_[static_cast<std::size_t>(root.buffer)];
     if (memory_->is_all_written(region)) return;
     const auto size = static_cast<std::int64_t>(dtype_row(d.dtype).size);
@@ -199,8 +206,8 @@ class CheckedPlan final : public PreparedPlan {
     const Buffer& made = plan_.buffers[static_cast<std::size_t>(root.buffer)];
     errors.push_back({Code::memory,
                       made.file != nullptr ? made.file->where(made.place) : Where{},
-                      fmt::format("element {} of a returned tensor is never written, {} of {} in all",
-                                  index_text(first, d.sizes), count, n),
+                      fmt::format("element {} of a {} tensor is never written, {} of {} in all",
+                                  index_text(first, d.sizes), use, count, n),
                       {"does the grid cover the whole tensor? is the mask too narrow?"}});
   }
 
@@ -209,6 +216,7 @@ class CheckedPlan final : public PreparedPlan {
   CheckedPlatform::Launches launches_;
   std::unique_ptr<tile::Shadow> memory_;
   std::vector<tile::Shadow::RegionId> regions_;  // by buffer; -1: a view
+  std::vector<Error> copied_;                    // what was copied before it was written
 };
 
 CheckedBackend::CheckedBackend(DeviceType device, const Options& options) : device_(device), options_(options) {

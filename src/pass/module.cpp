@@ -161,6 +161,8 @@ const PassModule& ModuleLoader::load(const std::string& name) {
   if (loading_.size() >= kDepth || modules_.size() >= kCount)
     fail({Code::limit, {folder_, 0, 0, {}}, "too many modules import one another", {}});
   const std::string file = module_file(folder_, name);
+  if (file_is_link(file))  // what it leads to is not the candidate's to read
+    fail({Code::pass, {file, 0, 0, {}}, "a link to another file", {"put the file itself into the folder"}});
   std::string source = sources_ && has_file(name) ? sources_->at(name) : file_read(file, std::size_t{4} << 20).take();
   auto module = std::make_unique<PassModule>(
       PassModule{name, py::parse(file, std::move(source)).take(), {}, {}, {}, false, {}, {}});

@@ -212,7 +212,7 @@ void WrapperStep::make_buffer(Recorded& r, std::size_t id, std::span<const RunVa
       if (b.fill == Fill::value)
         engine_.fill(r.tensors[id], b.fill_value).take();
       else if (poison_)
-        engine_.fill(r.tensors[id], dtype_row(b.desc.dtype).floating ? std::nan("") : kPoison).take();
+        spoil(r.tensors[id]);
       if (b.kind == BufferKind::copy) engine_.copy(r.tensors[id], r.tensors[static_cast<std::size_t>(b.base)]).take();
       break;
     case BufferKind::view: {
@@ -244,9 +244,25 @@ RunValue WrapperStep::replay(Recorded& r, std::span<const RunValue> arguments) {
   }
   if (watched) r.prepared->finished(addresses);
   RunValue out = output_value(r.plan.output, r.tensors);
-  for (std::size_t id = 0; id < r.tensors.size(); ++id)
-    if (r.kept[id] == 0) r.tensors[id].owner = {};
+  for (std::size_t id = 0; id < r.tensors.size(); ++id) {
+    if (r.kept[id] != 0) continue;
+    const BufferKind kind = r.plan.buffers[id].kind;
+    if (holds_ && (kind == BufferKind::fresh || kind == BufferKind::copy)) held_.push_back(r.tensors[id]);
+    r.tensors[id].owner = {};
+  }
   return out;
+}
+
+void WrapperStep::forget() {
+  for (TensorRef& t : held_) spoil(t);
+  held_.clear();
+  for (const auto& r : plans_)
+    for (std::size_t id = 0; id < r->tensors.size(); ++id)
+      if (r->kept[id] != 0 && r->tensors[id].owner.get() != nullptr) spoil(r->tensors[id]);
+}
+
+void WrapperStep::spoil(TensorRef& tensor) {
+  engine_.fill(tensor, dtype_row(tensor.dtype).floating ? std::nan("") : kPoison).take();
 }
 
 Result<RunValue> WrapperStep::run(std::span<const RunValue> arguments) {

@@ -15,6 +15,10 @@ class WrapperStep final : public ExternalStep {
   Result<RunValue> run(std::span<const RunValue> arguments) override;
   // Memory that nobody has written holds NaN (or a strange integer), not what was there before: an old answer, say.
   void poison(bool on) { poison_ = on; }
+  // The same, when nothing may be written while a call runs: all its memory is held from now on until `forget` spoils
+  // it, so that no call finds what another left behind.
+  void hold(bool on) { holds_ = on; }
+  void forget();
 
   struct Recorded {
     std::string arguments;  // what the plan was recorded for, as text
@@ -35,13 +39,15 @@ class WrapperStep final : public ExternalStep {
   std::unique_ptr<Recorded> record(std::span<const RunValue> arguments) const;
   RunValue replay(Recorded& r, std::span<const RunValue> arguments);
   void make_buffer(Recorded& r, std::size_t id, std::span<const RunValue> arguments);
+  void spoil(TensorRef& tensor);
 
   const Pass& pass_;
   Engine& engine_;
   KernelBackend& backend_;
   std::vector<std::unique_ptr<Recorded>> plans_;
   std::size_t last_ = 0;  // the plan that was run last
-  bool poison_ = false;
+  bool poison_ = false, holds_ = false;
+  std::vector<TensorRef> held_;
 };
 
 }  // namespace passnet

@@ -38,6 +38,18 @@ inline constexpr std::uint32_t kAtomicMark = 0x8000'0000U;
 inline constexpr std::uint32_t kManyMark = 0x7fff'ffffU;  // several programs
 inline std::uint32_t mark_of(std::int64_t program) { return static_cast<std::uint32_t>(program + 1); }
 
+// Which bytes of a granule of 1 << shift bytes, eight at most, an access of `size` bytes at `offset` touches: a bit
+// each.
+constexpr std::uint8_t bytes_of_granule(std::uint64_t granule, int shift, std::uint64_t offset, std::uint64_t size) {
+  const std::uint64_t begin = granule << shift, end = begin + (std::uint64_t{1} << shift);
+  const std::uint64_t from = offset > begin ? offset : begin, to = offset + size < end ? offset + size : end;
+  return static_cast<std::uint8_t>(((1U << (to - from)) - 1) << (from - begin));
+}
+constexpr bool is_whole(std::uint8_t bytes, int shift) {
+  return bytes_of_granule(0, shift, 0, 8) == (bytes & bytes_of_granule(0, shift, 0, 8));
+}
+inline constexpr std::int64_t kLargestGranule = 8;
+
 // The memory that kernels may touch, where every element remembers whether it was written and which programs of a
 // launch touched it; so a race is found by what programs touch, not by luck. A back-end says how its kernels ask.
 class Shadow {

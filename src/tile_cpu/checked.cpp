@@ -34,7 +34,7 @@ CheckedMemory::RegionId CheckedMemory::add(void* address, std::int64_t bytes, st
   Region r;
   r.begin = static_cast<char*>(address);
   r.bytes = address == nullptr ? 0 : static_cast<std::uint64_t>(bytes);
-  r.shift = std::countr_zero(static_cast<std::uint64_t>(granule));
+  r.shift = std::countr_zero(static_cast<std::uint64_t>(std::min(granule, tile::kLargestGranule)));
   r.all_written = written;
   if (!written) r.written = zeroed<std::uint8_t>(r.granules());
   regions_.push_back(std::move(r));
@@ -43,13 +43,15 @@ CheckedMemory::RegionId CheckedMemory::add(void* address, std::int64_t bytes, st
 
 bool CheckedMemory::is_written(RegionId region, std::int64_t byte) {
   const Region& r = regions_[static_cast<std::size_t>(region)];
-  return r.all_written || r.written[static_cast<std::uint64_t>(byte) >> r.shift] != 0;
+  return r.all_written || tile::is_whole(r.written[static_cast<std::uint64_t>(byte) >> r.shift], r.shift);
 }
 
 bool CheckedMemory::is_all_written(RegionId region) {
   Region& r = regions_[static_cast<std::size_t>(region)];
-  r.all_written = r.all_written || std::memchr(r.written.get(), 0, r.granules()) == nullptr;
-  return r.all_written;
+  if (r.all_written) return true;
+  std::uint8_t bytes = 0xff;
+  for (std::uint64_t g = 0; g < r.granules(); ++g) bytes &= r.written[g];
+  return r.all_written = tile::is_whole(bytes, r.shift);
 }
 
 // One thread's way over programs of a launch, and which elements it has touched there.
@@ -133,6 +135,8 @@ class CheckedMemory::Walk {
   static void failed(void* self, std::int64_t site, std::int64_t program);
   bool find_region(SiteState& s, const char* address) const;
   int touch(SiteState& s, char* address, std::int64_t program, const void* value);
+  std::uint8_t bytes_of(const SiteState& s, std::uint64_t granule, const char* address);
+  bool is_written(const SiteState& s, std::uint64_t granule, const char* address);
   bool load(SiteState& s, std::uint64_t granule, char* address, std::int64_t program);
   void store(SiteState& s, std::uint64_t granule, char* address, std::int64_t program, const void* value);
   bool atomic(SiteState& s, std::uint64_t granule, char* address, std::int64_t program);
@@ -274,9 +278,18 @@ int CheckedMemory::Walk::touch(SiteState& s, char* address, std::int64_t program
   return right ? 1 : 0;
 }
 
-bool CheckedMemory::Walk::load(SiteState& s, std::uint64_t granule, char* address, std::int64_t program) {
+std::uint8_t CheckedMemory::Walk::bytes_of(const SiteState& s, std::uint64_t granule, const char* address) {
   const Region& r = region_of(s);
-  if (!r.all_written && r.written[granule] == 0) {
+  return tile::bytes_of_granule(granule, r.shift, static_cast<std::uint64_t>(address - r.begin), s.size);
+}
+
+bool CheckedMemory::Walk::is_written(const SiteState& s, std::uint64_t granule, const char* address) {
+  const Region& r = region_of(s);
+  return r.all_written || (~r.written[granule] & bytes_of(s, granule, address)) == 0;
+}
+
+bool CheckedMemory::Walk::load(SiteState& s, std::uint64_t granule, char* address, std::int64_t program) {
+  if (!is_written(s, granule, address)) {
     note(s, Fault::uninitialised, address, program);
     return false;
   }
@@ -295,7 +308,7 @@ void CheckedMemory::Walk::store(SiteState& s, std::uint64_t granule, char* addre
   Region& r = region_of(s);
   Marks& m = marks_of(s);
   m.touched[granule / kTogether] = 1;
-  if (!r.all_written) r.written[granule] = 1;
+  if (!r.all_written) r.written[granule] |= bytes_of(s, granule, address);
   if (m.writer == nullptr) return;
   const std::uint32_t me = mark_of(program), writer = m.writer[granule],
                       reader = m.reader != nullptr ? m.reader[granule] : 0;
@@ -309,10 +322,9 @@ void CheckedMemory::Walk::store(SiteState& s, std::uint64_t granule, char* addre
 }
 
 bool CheckedMemory::Walk::atomic(SiteState& s, std::uint64_t granule, char* address, std::int64_t program) {
-  const Region& r = region_of(s);
   Marks& m = marks_of(s);
   m.touched[granule / kTogether] = 1;
-  if (!r.all_written && r.written[granule] == 0) {
+  if (!is_written(s, granule, address)) {
     note(s, Fault::uninitialised, address, program);
     return false;
   }

@@ -33,7 +33,7 @@ class CheckedMemory final : public tile::Shadow {
     std::uint64_t bytes = 0;
     int shift = 0;  // of an offset, to its granule
     bool all_written = false, stored = false;
-    Zeroed<std::uint8_t> written;  // by granule, unless all_written
+    Zeroed<std::uint8_t> written;  // by granule, a bit a byte, unless all_written
     std::uint64_t granules() const { return (bytes + (std::uint64_t{1} << shift) - 1) >> shift; }
   };
   class Walk;

@@ -143,8 +143,8 @@ class Emitter {
   std::vector<Root> roots_of(std::span<const Op> ops, const Op* owner, std::span<const ValueId> targets);
   void collect(Root& root);
   void visit(Root& root, ValueId v, const Index& index);
-  bool must_keep(const Op& op, std::span<const Op> run) const;
-  bool overwritten(const Op& load) const;
+  bool must_keep(const Op& op, std::span<const Op> run);
+  bool overwritten(const Op& load);
   double cost_of(ValueId v) const;
   bool costly(ValueId v) const;
   std::vector<Group> group(std::vector<Root> roots);
@@ -258,6 +258,9 @@ class Emitter {
     std::int64_t steps[2] = {0, 0};  // elements from one to the next along a dimension
     std::vector<Bound> bounds[2];
   };
+  template <class F>
+  auto along(int dimension, F&& f);  // with it as the vector loop
+  bool is_apart(ValueId pointer);
   std::optional<Matrix> matrix_of(const Op& load);
   std::string count_of(const std::vector<Bound>& bounds, std::string all);
   struct Turn {

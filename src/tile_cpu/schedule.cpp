@@ -80,31 +80,35 @@ double Emitter::cost_of(ValueId v) const {
 bool Emitter::costly(ValueId v) const { return cost_of(v) >= 9; }
 
 // Whether a store after the load may change what it would read when evaluated later.
-bool Emitter::overwritten(const Op& load) const {
+bool Emitter::overwritten(const Op& load) {
   const std::int32_t memory = memory_of(load.operands[0]);
   for (const Op* w : writes_) {
     const Access a{memory, kNoValue, false}, b{memory_of(w->operands[0]), kNoValue, true};
     if (!conflict(a, b)) continue;
-    // read, compute, write back the same elements: the load may stay where the store is, if nothing later is made of it
-    const bool own =
-        w->operands[0] == load.operands[0] && block_of_.at(w) == block_of_.at(&load) && order_.at(w) > order_.at(&load);
+    // read, compute, write back the same elements, each by itself: the load may stay where the store is, if nothing
+    // else is made of it, and nothing later
+    const bool own = w->operands[0] == load.operands[0] && block_of_.at(w) == block_of_.at(&load) &&
+                     order_.at(w) > order_.at(&load) && is_apart(load.operands[0]);
     if (!own) return true;
     std::set<ValueId> seen;
-    const auto needed_later = [&](auto&& self, ValueId v) -> bool {  // it, or what is made of it
+    const auto needed_elsewhere = [&](auto&& self, ValueId v) -> bool {  // it, or what is made of it
       if (!seen.insert(v).second) return false;
       return std::any_of(
           users_[static_cast<std::size_t>(v)].begin(), users_[static_cast<std::size_t>(v)].end(), [&](const Op* user) {
-            return order_.at(user) > order_.at(w) || block_of_.at(user) != block_of_.at(w) ||
-                   std::any_of(user->results.begin(), user->results.end(), [&](ValueId r) { return self(self, r); });
+            if (order_.at(user) > order_.at(w) || block_of_.at(user) != block_of_.at(w)) return true;
+            const tile::OpClass kind = tile::op_row(user->code).kind;
+            if (user == w || kind == tile::OpClass::reduction) return false;  // a sum has a home of its own
+            if (kind == tile::OpClass::shape || kind == tile::OpClass::memory || user->code == Code::dot) return true;
+            return std::any_of(user->results.begin(), user->results.end(), [&](ValueId r) { return self(self, r); });
           });
     };
-    if (needed_later(needed_later, load.result())) return true;
+    if (needed_elsewhere(needed_elsewhere, load.result())) return true;
   }
   return false;
 }
 
 // A value that later loops cannot, or should not, compute again.
-bool Emitter::must_keep(const Op& op, std::span<const Op> run) const {
+bool Emitter::must_keep(const Op& op, std::span<const Op> run) {
   const ValueId v = op.result();
   // checked: every load is an access of its own, whatever of it is used
   if (op.code == Code::load && (checked_ || overwritten(op))) return true;
@@ -185,7 +189,12 @@ std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, st
         const ValueId acc = op.operands[2];
         int array = home(acc).array;
         const int defined = def(acc) != nullptr ? block_of_.at(def(acc)) : param_block_[static_cast<std::size_t>(acc)];
-        if (home(acc).kind != Home::Kind::array || uses_[static_cast<std::size_t>(acc)] > 1 ||
+        const bool shared =
+            array >= 0 && std::any_of(arrays_.begin(), arrays_.end(), [&](const Array& other) {
+              const Array& own = arrays_[static_cast<std::size_t>(array)];
+              return &other != &own && other.storage == own.storage;  // the same elements in another shape
+            });
+        if (home(acc).kind != Home::Kind::array || uses_[static_cast<std::size_t>(acc)] > 1 || shared ||
             defined != block_of_.at(&op)) {
           array = new_array(op.result());  // sums go to a copy of acc
           Root copy;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tile_cpu/ctypes.h"
 #include "tile_cpu/emitter.h"
@@ -20,19 +21,43 @@ static_assert(kElements.size() == tile::kRankLimit);
 
 }  // namespace
 
+template <class F>
+auto Emitter::along(int dimension, F&& f) {
+  const int outside = std::exchange(vector_loop_, dimension);
+  steps_.clear();
+  auto out = f();
+  steps_.clear();
+  vector_loop_ = outside;
+  return out;
+}
+
+// Whether no two elements of the tile point to one place, for sure: a step along a dimension leads past all inside it.
+bool Emitter::is_apart(ValueId pointer) {
+  const Shape& shape = type(pointer).shape;
+  Index elements;
+  for (std::size_t d = 0; d < elements.size(); ++d)
+    elements[d] = static_cast<int>(d) < shape.rank ? static_cast<std::int8_t>(d) : kFixed;
+  const Address a = address(pointer, elements, Mode::zero);
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // and sizes
+  for (int d = 0; d < shape.rank; ++d) {
+    if (shape[static_cast<std::size_t>(d)] == 1) continue;
+    const auto step = along(d, [&] { return step_of(a); });
+    if (!step) return false;
+    steps.emplace_back(*step < 0 ? -*step : *step, shape[static_cast<std::size_t>(d)]);
+  }
+  std::sort(steps.begin(), steps.end());
+  std::int64_t furthest = 0;
+  for (const auto& [step, size] : steps) {
+    if (step <= furthest) return false;
+    furthest += step * (size - 1);
+  }
+  return true;
+}
+
 // The matrix in memory that a load reads; nullopt: it is none, or its mask is more than bounds.
 std::optional<Emitter::Matrix> Emitter::matrix_of(const Op& load) {
   const ValueId v = load.result();
   if (checked_ || type(v).shape.rank != 2 || home(v).kind != Home::Kind::nowhere) return std::nullopt;
-  const int outside = vector_loop_;
-  const auto along = [&](int d, auto&& f) {
-    vector_loop_ = d;
-    steps_.clear();
-    auto out = f();
-    steps_.clear();
-    vector_loop_ = outside;
-    return out;
-  };
   const Address a = address(load.operands[0], kElements, Mode::zero);
   if (a.base.empty()) return std::nullopt;
   Matrix out;

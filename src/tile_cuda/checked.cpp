@@ -1,5 +1,6 @@
 #include "tile_cuda/checked.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -75,23 +76,24 @@ CheckedMemory::RegionId CheckedMemory::add(void* address, std::int64_t bytes, st
   Region r;
   r.begin = static_cast<char*>(address);
   r.bytes = address == nullptr ? 0 : static_cast<std::uint64_t>(bytes);
-  r.shift = std::countr_zero(static_cast<std::uint64_t>(granule));
+  r.shift = std::countr_zero(static_cast<std::uint64_t>(std::min(granule, tile::kLargestGranule)));
   r.all_written = written;
-  if (!written) r.written = zeroed(r.granules());
+  if (!written) r.written = zeroed((r.granules() + 3) / 4 * 4);  // in words
   regions_.push_back(std::move(r));
   return static_cast<RegionId>(regions_.size() - 1);
 }
 
 bool CheckedMemory::is_written(RegionId region, std::int64_t byte) {
   Region& r = regions_[static_cast<std::size_t>(region)];
-  return r.all_written || written_granules(r)[static_cast<std::uint64_t>(byte) >> r.shift] != 0;
+  return r.all_written || tile::is_whole(written_granules(r)[static_cast<std::uint64_t>(byte) >> r.shift], r.shift);
 }
 
 bool CheckedMemory::is_all_written(RegionId region) {
   Region& r = regions_[static_cast<std::size_t>(region)];
   if (r.all_written) return true;
   const std::vector<std::uint8_t>& written = written_granules(r);
-  return std::find(written.begin(), written.end(), 0) == written.end();
+  return std::all_of(written.begin(), written.end(),
+                     [&](std::uint8_t bytes) { return tile::is_whole(bytes, r.shift); });
 }
 
 const std::vector<std::uint8_t>& CheckedMemory::written_granules(Region& r) const {

@@ -26,7 +26,7 @@ template <class S>
 INLINE void ck_stored(const Hooks::Window& w, const S* p) {
   const i64 at = ((const char*)p - w.begin) >> w.shift;
   w.touched[at >> 10] = 1;
-  if (w.written != nullptr) w.written[at] = 1;
+  if (w.written != nullptr) w.written[at] = 0xff;
 }
 // `w`: a copy of the site's window, which no store can be thought to change.
 template <class S>
@@ -116,7 +116,7 @@ INLINE void ck_st_step(const Hooks* hooks, i64 site, i64 program, void* p, i64 s
   if (Full && step == 1 && every(m) && ck_claim_row(w, w.writer, program, first)) {
     const i64 at = ((const char*)p - w.begin) >> w.shift;
     w.touched[at >> 10] = w.touched[(at + L - 1) >> 10] = 1;
-    if (w.written != nullptr) __builtin_memset(w.written + at, 1, L);
+    if (w.written != nullptr) __builtin_memset(w.written + at, 0xff, L);
     return st<E, true>(p, x, L);
   }
   const typename E::R r = E::down(x);

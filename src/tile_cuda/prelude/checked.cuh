@@ -7,7 +7,7 @@ struct CheckRegion {
   u32 all_written;
   volatile u32 stored;
   u32 unused;
-  u8* written;  // by granule, unless all_written
+  u8* written;  // by granule, a bit a byte, unless all_written
   u64* writer;  // by granule, in a launch that may write here: the program's mark, then what it stored
   u32* reader;
 };
@@ -44,11 +44,20 @@ static __device__ __noinline__ void check_note(CheckSite& s, int fault, i64 prog
     f.other = other;
   }
 }
+// The bits of those bytes of a granule that the access touches (tile::bytes_of_granule).
+INLINE u32 check_bytes(const CheckSite& s, const CheckRegion& r, u64 granule, u64 address) {
+  const u64 offset = address - r.begin, begin = granule << r.shift, end = begin + (1ull << r.shift);
+  const u64 from = offset > begin ? offset : begin, to = offset + s.size < end ? offset + s.size : end;
+  return ((1u << (to - from)) - 1) << (from - begin);
+}
+INLINE bool check_written(const CheckSite& s, const CheckRegion& r, u64 granule, u64 address) {
+  return r.all_written || (~((volatile u8*)r.written)[granule] & check_bytes(s, r, granule, address)) == 0;
+}
 INLINE u32 check_writer(const CheckRegion& r, u64 granule) {
   return (u32)(((volatile u64*)r.writer)[granule] >> 32);
 }
 INLINE bool check_load(CheckSite& s, CheckRegion& r, u64 granule, i64 program, u64 address, bool ordered) {
-  if (!r.all_written && ((volatile u8*)r.written)[granule] == 0) {
+  if (!check_written(s, r, granule, address)) {
     check_note(s, CHECK_UNINITIALISED, program, address, 0);
     return false;
   }
@@ -63,7 +72,8 @@ INLINE bool check_load(CheckSite& s, CheckRegion& r, u64 granule, i64 program, u
 }
 INLINE void check_store(CheckSite& s, CheckRegion& r, u64 granule, i64 program, u64 address, u32 bits, bool ordered) {
   if (!r.stored) r.stored = 1;
-  if (!r.all_written) r.written[granule] = 1;
+  if (!r.all_written)
+    atomicOr((u32*)(r.written + (granule & ~3ull)), check_bytes(s, r, granule, address) << 8 * (granule & 3));
   if (!r.writer) return;
   const u32 me = (u32)program + 1;
   const u64 old = atomicExch(&r.writer[granule], ((u64)me << 32) | bits);
@@ -77,7 +87,7 @@ INLINE void check_store(CheckSite& s, CheckRegion& r, u64 granule, i64 program, 
 }
 INLINE bool check_atomic(CheckSite& s, CheckRegion& r, u64 granule, i64 program, u64 address, bool ordered) {
   if (!r.stored) r.stored = 1;
-  if (!r.all_written && ((volatile u8*)r.written)[granule] == 0) {
+  if (!check_written(s, r, granule, address)) {
     check_note(s, CHECK_UNINITIALISED, program, address, 0);
     return false;
   }
@@ -119,7 +129,7 @@ static __device__ __noinline__ bool check_access(const Check* check, u32 site, i
   bool right = true;
   for (u64 g = first; g <= last; ++g, value >>= bytes < 8 ? 8 * bytes : 0) {
     if (!alone) {
-      right &= s.kind == CHECK_STORE || r->all_written || r->written[g] != 0;
+      right &= s.kind == CHECK_STORE || check_written(s, *r, g, address);
       continue;
     }
     if (s.kind == CHECK_LOAD)
