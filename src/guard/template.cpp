@@ -21,6 +21,7 @@ namespace {
 
 constexpr double kLoadSeconds = 120, kReplySeconds = 30, kEndSeconds = 2;
 constexpr int kStopMilliseconds = 10000;
+constexpr int kTries = 3;  // to begin a worker
 
 Error broken(std::string message) {
   return {Code::environment, {}, std::move(message), {"memory or processes may have run out on this machine"}};
@@ -76,11 +77,13 @@ class ForkingTemplate : public Template {
 
   Result<std::unique_ptr<Worker>> fork(const Limits& limits) override {
     const std::lock_guard lock(mutex_);
-    auto worker = try_fork(limits);
-    if (worker || alive()) return worker;
-    ++restarts_;
-    if (auto error = start()) return std::move(*error);
-    return try_fork(limits);
+    for (int tries = 1;; ++tries) {  // somebody may kill the template, or a worker before it has begun
+      auto worker = try_fork(limits);
+      if (worker || tries == kTries) return worker;
+      if (alive()) continue;
+      ++restarts_;
+      if (auto error = start()) return std::move(*error);
+    }
   }
   int pid() const override { return pid_; }
   int restarts() const override { return restarts_; }

@@ -118,12 +118,7 @@ PlanOutput HostMachine::output_of(const HostValue& v, py::Place place) const {
     case Kind::integer: out.scalar.value = v.integer; return out;
     case Kind::real: out.scalar.value = v.real; return out;
     case Kind::object:
-      if (v.klass->form == HostClass::Form::tuple) {
-        out.is_tuple = true;
-        for (std::size_t i = 1; i < v.items->values.size(); i += 2)
-          out.items.push_back(output_of(v.items->values[i], place));
-        return out;
-      }
+      if (is_named_tuple(v)) return output_of(plain_tuple(v), place);
       break;
     case Kind::tuple:
     case Kind::list:

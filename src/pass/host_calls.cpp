@@ -53,11 +53,8 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
     }
     case Kind::object: {
       if (auto items = own(v, "__iter__", {}, place)) return iterate(*items, place);
-      if (v.klass->form != HostClass::Form::tuple)
-        raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
-      std::vector<HostValue> fields;
-      for (std::size_t i = 1; i < v.items->values.size(); i += 2) fields.push_back(v.items->values[i]);
-      return fields;
+      if (!is_named_tuple(v)) raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
+      return plain_tuple(v).items->values;
     }
     case Kind::klass: {
       if (v.klass->form != HostClass::Form::enumeration)
@@ -147,7 +144,7 @@ bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Pla
   if (t == "numbers.Number" || t == "numbers.Real") return v.is_number();
   if (t == "builtins.bool") return v.is(Kind::boolean);
   if (t == "builtins.str") return v.is(Kind::string);
-  if (t == "builtins.tuple" || t == "torch.Size") return v.is(Kind::tuple);
+  if (t == "builtins.tuple" || t == "torch.Size") return v.is(Kind::tuple) || (t != "torch.Size" && is_named_tuple(v));
   if (t == "builtins.list") return v.is(Kind::list);
   if (t == "builtins.set" || t == "builtins.frozenset") return v.is(Kind::set);
   if (t == "builtins.dict") return v.is(Kind::dict);

@@ -45,6 +45,9 @@ bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place,
   if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
   if (a.is_number() && b.is_number())
     return a.is_integral() && b.is_integral() ? a.integer == b.integer : a.as_real() == b.as_real();
+  const bool as_tuples = is_named_tuple(a) ? b.is(Kind::tuple) || (is_named_tuple(b) && a.klass != b.klass)
+                                           : a.is(Kind::tuple) && is_named_tuple(b);
+  if (as_tuples) return equal(plain_tuple(a), plain_tuple(b), place, depth + 1);
   if (a.kind != b.kind) return false;
   switch (a.kind) {
     case Kind::none:
@@ -137,6 +140,7 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
     case py::Op::not_in: return !contains(b, a, place);
     default: break;
   }
+  if (is_named_tuple(a) || is_named_tuple(b)) return compare(op, plain_tuple(a), plain_tuple(b), place);
   int order = 0;
   if (a.is_integral() && b.is_integral()) {
     order = a.integer < b.integer ? -1 : a.integer > b.integer ? 1 : 0;

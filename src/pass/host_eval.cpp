@@ -331,6 +331,7 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
     steps_ += static_cast<std::int64_t>(items / 2);
     step(place);
   };
+  if (is_named_tuple(a) || is_named_tuple(b)) return binary(op, plain_tuple(a), plain_tuple(b), place);
   if (op == py::Op::add && length(a) + length(b) > kLongest)
     refuse(Code::limit, "a list or a string grows too long", place);
   if (op == py::Op::add && a.kind == b.kind && (a.is(Kind::list) || a.is(Kind::tuple))) {

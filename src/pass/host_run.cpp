@@ -143,8 +143,7 @@ bool HostMachine::fits(const py::Expr& pattern, const HostValue& subject, Frame&
 }
 
 bool HostMachine::fits_items(const py::Expr& pattern, const HostValue& subject, Frame& frame) {
-  const bool tuple = subject.is(Kind::object) && subject.klass->form == HostClass::Form::tuple;
-  if (!subject.is(Kind::tuple) && !subject.is(Kind::list) && !tuple) return false;
+  if (!subject.is(Kind::tuple) && !subject.is(Kind::list) && !is_named_tuple(subject)) return false;
   const std::vector<HostValue> items = iterate(subject, pattern.place);
   const auto is_star = [](const py::Expr* e) { return e->kind == py::ExprKind::starred; };
   const auto star = std::find_if(pattern.items.begin(), pattern.items.end(), is_star);

@@ -105,4 +105,15 @@ std::string_view host_type_name(const HostValue& v) {
   return "";
 }
 
+bool is_named_tuple(const HostValue& v) {
+  return v.is(HostValue::Kind::object) && v.klass->form == HostClass::Form::tuple;
+}
+
+HostValue plain_tuple(const HostValue& v) {
+  if (!is_named_tuple(v)) return v;
+  std::vector<HostValue> values;
+  for (std::size_t i = 1; i < v.items->values.size(); i += 2) values.push_back(v.items->values[i]);
+  return HostValue::sequence(HostValue::Kind::tuple, std::move(values));
+}
+
 }  // namespace passnet
