@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/steps.h"
+
 namespace passnet {
 
 namespace {
@@ -71,19 +73,11 @@ bool overlap(const TensorRef& a, const TensorRef& b) {
   }
   return false;
 }
-// Several elements in one place, as after expand: a step along one dimension does not lead past all of those inside it.
+// Several elements in one place, as after expand.
 bool overlaps_itself(const TensorRef& t) {
-  if (describe(t).element_count() == 0) return false;
-  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // and sizes
-  for (std::size_t i = 0; i < t.sizes.size(); ++i)
-    if (t.sizes[i] > 1) steps.emplace_back(t.strides[i] < 0 ? -t.strides[i] : t.strides[i], t.sizes[i]);
-  std::sort(steps.begin(), steps.end());
-  std::int64_t furthest = 0;
-  for (const auto& [step, size] : steps) {
-    if (step <= furthest) return true;
-    furthest += step * (size - 1);
-  }
-  return false;
+  std::vector<std::pair<std::int64_t, std::int64_t>> dimensions;
+  for (std::size_t i = 0; i < t.sizes.size(); ++i) dimensions.emplace_back(t.strides[i], t.sizes[i]);
+  return describe(t).element_count() > 0 && !steps_apart(std::move(dimensions));
 }
 
 Error integrity(std::string message, std::string note) {

@@ -212,7 +212,7 @@ void WrapperStep::make_buffer(Recorded& r, std::size_t id, std::span<const RunVa
       if (b.fill == Fill::value)
         engine_.fill(r.tensors[id], b.fill_value).take();
       else if (poison_)
-        spoil(r.tensors[id]);
+        spoil(engine_, r.tensors[id]).take();
       if (b.kind == BufferKind::copy) engine_.copy(r.tensors[id], r.tensors[static_cast<std::size_t>(b.base)]).take();
       break;
     case BufferKind::view: {
@@ -254,15 +254,15 @@ RunValue WrapperStep::replay(Recorded& r, std::span<const RunValue> arguments) {
 }
 
 void WrapperStep::forget() {
-  for (TensorRef& t : held_) spoil(t);
+  for (TensorRef& t : held_) spoil(engine_, t).take();
   held_.clear();
   for (const auto& r : plans_)
     for (std::size_t id = 0; id < r->tensors.size(); ++id)
-      if (r->kept[id] != 0 && r->tensors[id].owner.get() != nullptr) spoil(r->tensors[id]);
+      if (r->kept[id] != 0 && r->tensors[id].owner.get() != nullptr) spoil(engine_, r->tensors[id]).take();
 }
 
-void WrapperStep::spoil(TensorRef& tensor) {
-  engine_.fill(tensor, dtype_row(tensor.dtype).floating ? std::nan("") : kPoison).take();
+Result<std::monostate> spoil(Engine& engine, TensorRef& tensor) {
+  return engine.fill(tensor, dtype_row(tensor.dtype).floating ? std::nan("") : kPoison);
 }
 
 Result<RunValue> WrapperStep::run(std::span<const RunValue> arguments) {

@@ -39,7 +39,6 @@ class WrapperStep final : public ExternalStep {
   std::unique_ptr<Recorded> record(std::span<const RunValue> arguments) const;
   RunValue replay(Recorded& r, std::span<const RunValue> arguments);
   void make_buffer(Recorded& r, std::size_t id, std::span<const RunValue> arguments);
-  void spoil(TensorRef& tensor);
 
   const Pass& pass_;
   Engine& engine_;
@@ -49,5 +48,8 @@ class WrapperStep final : public ExternalStep {
   bool poison_ = false, holds_ = false;
   std::vector<TensorRef> held_;
 };
+
+// NaN, or a strange integer, in all of it.
+Result<std::monostate> spoil(Engine& engine, TensorRef& tensor);
 
 }  // namespace passnet

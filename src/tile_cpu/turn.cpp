@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/steps.h"
 #include "tile_cpu/ctypes.h"
 #include "tile_cpu/emitter.h"
 
@@ -31,27 +32,21 @@ auto Emitter::along(int dimension, F&& f) {
   return out;
 }
 
-// Whether no two elements of the tile point to one place, for sure: a step along a dimension leads past all inside it.
+// Whether no two elements of the tile point to one place, for sure.
 bool Emitter::is_apart(ValueId pointer) {
   const Shape& shape = type(pointer).shape;
   Index elements;
   for (std::size_t d = 0; d < elements.size(); ++d)
     elements[d] = static_cast<int>(d) < shape.rank ? static_cast<std::int8_t>(d) : kFixed;
   const Address a = address(pointer, elements, Mode::zero);
-  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // and sizes
+  std::vector<std::pair<std::int64_t, std::int64_t>> dimensions;
   for (int d = 0; d < shape.rank; ++d) {
     if (shape[static_cast<std::size_t>(d)] == 1) continue;
     const auto step = along(d, [&] { return step_of(a); });
     if (!step) return false;
-    steps.emplace_back(*step < 0 ? -*step : *step, shape[static_cast<std::size_t>(d)]);
+    dimensions.emplace_back(*step, shape[static_cast<std::size_t>(d)]);
   }
-  std::sort(steps.begin(), steps.end());
-  std::int64_t furthest = 0;
-  for (const auto& [step, size] : steps) {
-    if (step <= furthest) return false;
-    furthest += step * (size - 1);
-  }
-  return true;
+  return steps_apart(std::move(dimensions));
 }
 
 // The matrix in memory that a load reads; nullopt: it is none, or its mask is more than bounds.
