@@ -179,6 +179,18 @@ double rounding(Dtype dtype) {
 }  // namespace
 
 // The errors of two results differ by at most what these do, and the largest value is no smaller than any.
+std::optional<std::string> note_layout(const RunValue& expected, const RunValue& got) {
+  const auto theirs = leaves(expected), ours = leaves(got);
+  for (std::size_t i = 0; i < std::min(theirs.size(), ours.size()); ++i) {
+    if (theirs[i]->kind != RunValue::Kind::tensor || ours[i]->kind != RunValue::Kind::tensor) continue;
+    const TensorDesc a = describe(theirs[i]->tensor), b = describe(ours[i]->tensor);
+    if (a.sizes == b.sizes && a.is_contiguous() && !b.is_contiguous())
+      return fmt::format("output {} is not contiguous, eager's is: strides [{}] for [{}]", i,
+                         fmt::join(b.strides, ", "), fmt::join(a.strides, ", "));
+  }
+  return std::nullopt;
+}
+
 bool may_be_less_exact(const OutputComparison& output) {
   if (output.equal || !dtype_row(output.dtype).floating) return false;
   const double margin = 0.9 * (Precision::kLower - 1) * rounding(output.dtype);

@@ -30,6 +30,9 @@ struct Audit {
 std::span<const Audit> audits();
 std::optional<Error> audit_case(const AuditCase& c);
 
+// What is said of an output that is not contiguous where eager's is: who calls view on it is refused.
+std::optional<std::string> note_layout(const RunValue& expected, const RunValue& got);
+
 // Whether a time is possible at all: the outputs have to be written, and no memory takes more than that a second.
 std::optional<Error> audit_speed(const RunValue& expected, double milliseconds, double peak_bytes);
 // From so many threads of a processor; from a GPU, whose second-level cache may hold all of it.

@@ -1,33 +1,104 @@
 #include "bench/draws.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <random>
 
 namespace passnet {
 
 namespace {
-constexpr double kSpreads[] = {1, 4};
+
+struct Kind {
+  double spread;
+  bool far, varied;
+};
+constexpr Kind kKinds[] = {{1, false, false}, {4, true, true}};
+// From the hardest to the mildest.
+constexpr Kind kMilder[] = {{4, true, true},   {4, false, true},  {4, true, false},
+                            {4, false, false}, {2, false, false}, {1, false, false}};
 constexpr double kReplayFactor = 0.2;  // replay scales the standard deviation by it (docs/graphs.md)
+constexpr double kTenth = 0.1;
+
+using Random = std::mt19937_64;
+
+void spread(TensorMeta& meta, double times) {
+  const double mean = meta.mean.value_or(0), std = meta.std.value_or(0.1);
+  if (std != 0) {
+    meta.std = std * times;
+    return;
+  }
+  meta.std = (mean == 0 ? 1 : std::fabs(mean)) * kTenth / kReplayFactor;
+  if (meta.min_val && meta.max_val && meta.min_val->real == meta.max_val->real) meta.min_val = meta.max_val = {};
+}
+
+// Integers of the value `all` are drawn from these instead.
+struct Bounds {
+  std::int64_t low, high;
+};
+Bounds bounds_for(std::int64_t all, bool may_grow) {
+  if (all == 0 && may_grow) return {0, 1};
+  return {std::min<std::int64_t>(all, 0), std::max<std::int64_t>(all, 0)};
+}
+
+template <class T>
+bool all_equal(const std::vector<T>& values) {
+  return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
+}
+
+void vary(TensorData& data, bool may_grow, Random& random) {
+  if (!all_equal(data.integers)) return std::shuffle(data.integers.begin(), data.integers.end(), random);
+  if (!all_equal(data.reals)) return std::shuffle(data.reals.begin(), data.reals.end(), random);
+  for (double& x : data.reals) x += (x == 0 ? 1 : x) * kTenth * (2 * static_cast<double>(random() >> 11) * 0x1p-53 - 1);
+  if (data.integers.size() < 2) return;  // a size, perhaps, or a number of something
+  const Bounds bounds = bounds_for(data.integers[0], may_grow);
+  std::uniform_int_distribution<std::int64_t> one(bounds.low, bounds.high);
+  for (std::int64_t& x : data.integers) x = one(random);
+}
+
+void vary(TensorMeta& meta, bool may_grow) {
+  const auto value = [](const std::optional<MetaNumber>& x) {
+    return !x ? 0 : x->integral ? x->integer : static_cast<std::int64_t>(std::clamp(x->real, -0x1p62, 0x1p62));
+  };
+  const std::int64_t low = value(meta.min_val);
+  if (low != value(meta.max_val) || meta.element_count() < 2) return;
+  const Bounds bounds = bounds_for(low, may_grow);
+  meta.min_val = MetaNumber{static_cast<double>(bounds.low), bounds.low, true};
+  meta.max_val = MetaNumber{static_cast<double>(bounds.high), bounds.high, true};
+}
+
 }  // namespace
 
 std::vector<Draw> check_draws(std::uint64_t seed, int extra, std::uint64_t candidate) {
   std::vector<Draw> out = {{seed, 1, true}};
-  for (int i = 0; i < extra; ++i)
-    out.push_back(
-        {seed + candidate + 1 + static_cast<std::uint64_t>(i), kSpreads[static_cast<std::size_t>(i) % 2], false});
+  for (int i = 0; i < extra; ++i) {
+    const Kind& kind = kKinds[static_cast<std::size_t>(i) % std::size(kKinds)];
+    out.push_back({seed + candidate + 1 + static_cast<std::uint64_t>(i), kind.spread, false, kind.far, kind.varied});
+  }
   return out;
 }
 
-std::vector<TensorMeta> spread_metas(const std::vector<TensorMeta>& metas, double spread) {
+std::optional<Draw> milder(const Draw& draw) {
+  const auto* at = std::find_if(std::begin(kMilder), std::end(kMilder), [&](const Kind& k) {
+    return k.spread == draw.spread && k.far == draw.far && k.varied == draw.varied;
+  });
+  if (at == std::end(kMilder) || ++at == std::end(kMilder)) return std::nullopt;
+  return Draw{draw.seed, at->spread, false, at->far, at->varied};
+}
+
+std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const Draw& draw, DeviceType device) {
   std::vector<TensorMeta> out = metas;
+  if (draw.recorded) return out;
+  Random random(draw.seed);
   for (TensorMeta& meta : out) {
-    if (meta.data || !dtype_row(meta.dtype).floating) continue;
-    const double mean = meta.mean.value_or(0), std = meta.std.value_or(0.1);
-    if (std == 0) {
-      meta.std = (mean == 0 ? 1 : std::fabs(mean)) * 0.1 / kReplayFactor;
-      if (meta.min_val && meta.max_val && meta.min_val->real == meta.max_val->real) meta.min_val = meta.max_val = {};
-    } else {
-      meta.std = std * spread;
-    }
+    const bool floating = dtype_row(meta.dtype).floating, boolean = meta.dtype == Dtype::boolean;
+    const bool may_grow = boolean || device == DeviceType::cpu;
+    if (!meta.data && floating) spread(meta, draw.spread);
+    if (!draw.varied) continue;
+    if (meta.data)
+      vary(*meta.data, may_grow, random);
+    else if (!floating && !boolean)  // booleans are drawn freely
+      vary(meta, may_grow);
   }
   return out;
 }

@@ -1,24 +1,32 @@
-// The inputs on which a candidate is checked: as recorded, and drawn again with other seeds and spreads.
+// The inputs on which a candidate is checked: as recorded, and drawn again with other seeds, spreads and contents.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "exec/tensor_ref.h"
 #include "fx/meta.h"
 
 namespace passnet {
 
 struct Draw {
   std::uint64_t seed;
-  double spread;  // times the recorded standard deviation
-  bool recorded;  // exactly as the metas say
+  double spread;        // times the recorded standard deviation
+  bool recorded;        // exactly as the metas say
+  bool far = false;     // some numbers lie far out, where clamps and saturation are
+  bool varied = false;  // what is the same in every other draw is not: recorded contents, integers of one value
 };
 // The recorded one first. A spread above the recorded one asks for more than the same error on the same numbers. The
 // seeds of the others come from `seed` and the candidate's own text, so that no candidate can hold their answers.
 std::vector<Draw> check_draws(std::uint64_t seed, int extra, std::uint64_t candidate);
 
-// Metas whose replay is spread `spread` times as far. A constant tensor (std 0) gets a tenth of its value as spread, so
-// that an answer that does not depend on it is found out.
-std::vector<TensorMeta> spread_metas(const std::vector<TensorMeta>& metas, double spread);
+// What to try where eager fails on a draw or overflows; none where nothing is left.
+std::optional<Draw> milder(const Draw& draw);
+
+// The metas that are replayed for a draw on `device`. A constant tensor (std 0) gets a tenth of its value as spread, so
+// that an answer that does not depend on it is found out. An index stays one: contents change places, integers of one
+// value get smaller ones, and zeros become ones only on a CPU, where eager survives an index that is too large.
+std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const Draw& draw, DeviceType device);
 
 }  // namespace passnet

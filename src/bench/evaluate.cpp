@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "bench/audit.h"
-#include "bench/draws.h"
+#include "bench/cases.h"
 #include "bench/dry_backend.h"
 #include "bench/peer.h"
 #include "bench/subject.h"
@@ -24,6 +24,8 @@ constexpr std::size_t kKeptBytes = std::size_t{256} << 20;   // a second draw is
 constexpr std::size_t kPreciseBytes = std::size_t{4} << 20;  // larger inputs are not run in float64
 // Other draws are there to find answers that do not compute; what a last bit decides there is not held against anyone.
 constexpr int kSlackBeyond = 1;
+constexpr int kOrderSlack = 2;  // sums by atomics round otherwise in another order
+constexpr int kFarAt = -3;      // what lies far out must be right at this t
 // Timed results that are compared: the first ones, and some more.
 constexpr int kAlwaysChecked = 2;
 constexpr std::uint64_t kCheckedOneOf = 16;
@@ -91,16 +93,20 @@ class Evaluator::Impl {
       }
       stage("eager");
       reference_ = local(program_, {});
-      const std::vector<Draw> draws = check_draws(options_.seed, options_.draws, digest_of(passes_));
-      cases_.push_back(draw(draws[0]));
+      source_ = std::make_unique<CaseSource>(graph_, *reference_, engine_, options_.device);
+      draws_ = check_draws(options_.seed, options_.draws, digest_of(passes_));
+      cases_.push_back(need(source_->recorded(options_.seed), Status::eager_fail));
       stage("compile");
       make_subject();
       stage("run");
       check(cases_[0]);
-      for (std::size_t i = draws.size(); --i > 0;)  // the last one first: the one that is kept takes its memory
-        if (std::optional<Case> c = draw_beyond(draws[i])) {
+      for (std::size_t i = draws_.size(); --i > 0;)  // the last one first: the one that is kept takes its memory
+        if (std::optional<Case> c = source_->beyond(draws_[i])) {
           check(*c);
           if (i == 1 && bytes_of(c->inputs) < kKeptBytes) cases_.push_back(std::move(*c));
+        } else {
+          out_.notes.push_back(
+              fmt::format("not checked on inputs of seed {}: eager fails or overflows there", draws_[i].seed));
         }
       judge();
     });
@@ -126,18 +132,6 @@ class Evaluator::Impl {
   }
 
  private:
-  // A set of inputs with what eager makes of it. No candidate ever sees these tensors. Fresh memory costs more than
-  // most graphs' work, so eager computes on the inputs themselves, unless it says that it writes them.
-  struct Case {
-    Draw draw{};
-    std::vector<TensorRef> inputs, eager_inputs;
-    std::vector<bool> changed;  // by eager
-    RunValue expected;
-    RunValue expected_on_cpu;       // where it is compared
-    bool by_timed_threads = false;  // expected was
-    bool changes() const { return std::find(changed.begin(), changed.end(), true) != changed.end(); }
-  };
-
   void stage(std::string_view name) {
     options_.stage(name);
     end_stage();
@@ -186,9 +180,7 @@ class Evaluator::Impl {
 
   void read() {
     graph_ = need(read_graph_folder(path_), Status::eager_fail);
-    recorded_metas_ = graph_.metas;
     program_ = need(lower_graph(graph_.graph), Status::eager_fail);
-    writes_ = std::any_of(graph_.graph.nodes.begin(), graph_.graph.nodes.end(), node_writes);
   }
 
   std::unique_ptr<Subject> local(const Program& program, const std::vector<ExternalStep*>& externals,
@@ -196,38 +188,6 @@ class Evaluator::Impl {
     const Graph& graph = externals.empty() ? graph_.graph : applied_.graph;
     auto executable = need(engine_.prepare(program, graph, options_.device, externals), otherwise);
     return local_subject(engine_, options_.device, std::move(executable), std::move(keep));
-  }
-
-  std::vector<TensorRef> replay(const Draw& draw) {
-    return need(engine_.replay(graph_, draw.seed, options_.device, draw.recorded ? Normals::torch : Normals::quick),
-                Status::eager_fail);
-  }
-
-  // A call whose result is verified: one of the first warm-ups.
-  static Result<RunValue> called(Subject& subject, std::vector<TensorRef>& inputs, std::vector<double>& seconds) {
-    const auto begin = std::chrono::steady_clock::now();
-    auto result = subject.run(inputs);
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-    return result;
-  }
-
-  Case draw(const Draw& draw) {
-    Case c;
-    c.draw = draw;
-    graph_.metas = draw.recorded ? recorded_metas_ : spread_metas(recorded_metas_, draw.spread);
-    const bool changes = writes_ || (!cases_.empty() && cases_[0].changes());
-    const bool watched = changes || cases_.empty();  // some write and do not say so: batch_norm in training
-    c.inputs = replay(draw);
-    c.eager_inputs = c.inputs;
-    if (changes) c.eager_inputs = copies(c.inputs, engine_);
-    if (watched && !changes) given_ = copies(c.inputs, engine_);
-    const std::vector<TensorRef>& before = changes ? c.inputs : given_;
-    c.expected = need(called(*reference_, c.eager_inputs, eager_calls_), Status::eager_fail);
-    c.expected_on_cpu = on_cpu(c.expected, engine_);
-    for (std::size_t i = 0; i < c.inputs.size(); ++i)
-      c.changed.push_back(watched && !equal_bytes(c.eager_inputs[i], before[i], engine_).take());
-    if (c.changes() && !changes) c.inputs = copies(given_, engine_);
-    return c;
   }
 
   // --- the candidate
@@ -284,7 +244,7 @@ class Evaluator::Impl {
   // launched. What fails here will fail again, and is judged then.
   void dry_run() {
     dry_ = std::make_unique<DryBackend>(make_backend(engine_, options_.device));
-    (void)with_kernels(*dry_, dry_steps_)->run(given(cases_[0]));
+    (void)with_kernels(*dry_, dry_steps_)->run(source_->given(cases_[0]));
   }
 
   // The rewritten graph, with its kernels behind `backend`.
@@ -314,7 +274,7 @@ class Evaluator::Impl {
       if (!backend.ordered() || forwards.outcome != Comparison::Outcome::compared) continue;
       CheckedBackend reversed(options_.device, {.variant = v, .backwards = true, .prebuild = false});
       const Comparison backwards = checked_run(reversed);
-      if (backwards.tightest_t() > std::max(forwards.tightest_t(), options_.at))
+      if (backwards.tightest_t() > std::max(forwards.tightest_t(), options_.at) + kOrderSlack)
         stop(Status::integrity, {Code::integrity,
                                  {path_, 0, 0, {}},
                                  "the answer depends on the order in which programs run",
@@ -322,37 +282,49 @@ class Evaluator::Impl {
     }
   }
 
+  // On the recorded inputs, which are compared, and on the others too where they may decide what is accessed.
   Comparison checked_run(CheckedBackend& backend) {
     std::vector<std::unique_ptr<WrapperStep>> steps;
     const auto subject = with_kernels(backend, steps);
-    auto result = subject->run(given(cases_[0]));
-    if (!result) {
+    const auto run = [&](const Case& c) {
+      auto result = subject->run(source_->given(c));
+      if (result) return std::move(*result);
       std::vector<Error> errors = backend.errors();
       if (errors.empty()) errors = {result.error()};
       stop(backend.failed() ? Status::compile_fail : Status::runtime_fail, std::move(errors));
-    }
-    return compare(cases_[0].expected_on_cpu, *result, engine_).take();
+    };
+    Comparison out = compare(cases_[0].expected_on_cpu, run(cases_[0]), engine_).take();
+    for (std::size_t i = 1; i < draws_.size() && backend.by_contents(); ++i)
+      if (const std::optional<Case> c = source_->beyond(draws_[i])) run(*c);
+    return out;
   }
 
   // --- correctness
 
-  // A candidate's own copies of a case's inputs, in the same memory each time.
-  std::vector<TensorRef>& given(const Case& c) {
-    if (given_.empty() || c.changes()) return given_ = copies(c.inputs, engine_);  // its shapes may be changed, too
-    for (std::size_t i = 0; i < given_.size(); ++i) engine_.copy(given_[i], c.inputs[i]).take();
-    return given_;
-  }
-
   void check(const Case& c) {
-    auto result = called(*subject_, given(c), candidate_calls_);
+    std::vector<TensorRef>& inputs = source_->given(c);
+    auto result = timed_call(*subject_, inputs, candidate_calls_);
     const bool build_failed = wrappers_ != nullptr && wrappers_->backend->failed();
     if (wrappers_ != nullptr && c.draw.recorded)
       for (const auto& r : wrappers_->backend->reports()) out_.kernels.push_back(*r);
     const RunValue got = need(std::move(result), build_failed ? Status::compile_fail : Status::runtime_fail);
-    absorb(compare_case(c, got, given_));
+    if (Comparison comparison = compare_case(c, got, inputs); !c.draw.far || clearly_wrong(c, comparison))
+      absorb(std::move(comparison));
     for (const Comparison& variant : of_variants_) absorb(variant);
     of_variants_.clear();
-    if (c.draw.recorded) note_precision(c, got);
+    if (!c.draw.recorded) return;
+    note_precision(c, got);
+    if (auto note = note_layout(c.expected, got)) out_.notes.push_back(std::move(*note));
+  }
+
+  // Far out, errors are larger than tolerances allow for; what is asked there is whether clamps and the like are there
+  // at all. Where eager's own answer hangs on last bits, a candidate's may hang on others.
+  bool clearly_wrong(const Case& c, const Comparison& comparison) {
+    if (comparison.outcome != Comparison::Outcome::compared) return true;
+    if (comparison.right_at(std::max(options_.at, kFarAt))) return false;
+    const auto doubt = source_->unsteady(c);
+    if (!doubt || doubt->outcome != Comparison::Outcome::compared) return false;
+    return !comparison.right_at(std::max(options_.at, doubt->tightest_t()));
   }
 
   // The worst counts.
@@ -385,23 +357,6 @@ class Evaluator::Impl {
       out_.notes.push_back(
           fmt::format("less exact than eager: the largest error is {:.2g} of the largest value, {:.2g} times eager's",
                       precision->candidate, precision->ratio()));
-  }
-
-  // Inputs beyond the recorded ones may lie where eager itself fails or overflows: those prove nothing and are left
-  // out.
-  std::optional<Case> draw_beyond(const Draw& drawn) {
-    for (const double spread : {drawn.spread, drawn.spread / 2, 1.0}) {
-      try {
-        Case c = draw({drawn.seed, spread, false});
-        if (all_finite(c.expected_on_cpu, engine_).take() || !all_finite(cases_[0].expected_on_cpu, engine_).take())
-          return c;
-      } catch (const Stop&) {
-        out_.errors.pop_back();
-        out_.status = Status::correct;
-      }
-    }
-    out_.notes.push_back(fmt::format("not checked on inputs of seed {}: eager fails or overflows there", drawn.seed));
-    return std::nullopt;
   }
 
   Comparison compare_case(const Case& c, const RunValue& got, const std::vector<TensorRef>& got_inputs) {
@@ -463,7 +418,7 @@ class Evaluator::Impl {
     Subject::Timed compiled = eager;
     if (changing_.empty()) {
       eager.place = cases_[usual].inputs;
-      compiled.place = given(cases_[usual]);
+      compiled.place = source_->given(cases_[usual]);
     }
     std::size_t shown = usual, checked = 0;  // the case whose inputs lie there; trials so far
     bool is_checked = false;
@@ -485,10 +440,11 @@ class Evaluator::Impl {
       };
     const auto eager_side = base.side(std::move(eager)), compiled_side = subject_->side(std::move(compiled));
     TimingOptions timing = options_.timing;
-    if (baseline_ == nullptr) timing.warmed = static_cast<int>(std::min(eager_calls_.size(), candidate_calls_.size()));
+    const std::vector<double>& eager_calls = source_->seconds();
+    if (baseline_ == nullptr) timing.warmed = static_cast<int>(std::min(eager_calls.size(), candidate_calls_.size()));
     out_.timing = time_sides(*eager_side, *compiled_side, timing);
     for (std::size_t i = 0; i < static_cast<std::size_t>(timing.warmed); ++i)  // what they took longer is no trial's
-      out_.timing.trial_seconds += std::min(eager_calls_[i], out_.timing.eager.e2e.max / 1e3) +
+      out_.timing.trial_seconds += std::min(eager_calls[i], out_.timing.eager.e2e.max / 1e3) +
                                    std::min(candidate_calls_[i], out_.timing.compiled.e2e.max / 1e3);
     out_.timed = true;
     if (auto error = audit_speed(cases_[0].expected, out_.timing.compiled.e2e.median,
@@ -508,10 +464,7 @@ class Evaluator::Impl {
     };
     Comparison comparison = compare_case(c, result, inputs);
     if (wrong(comparison) && !c.by_timed_threads) {
-      if (c.changes()) c.eager_inputs = copies(c.inputs, engine_);
-      c.expected = reference_->run(c.eager_inputs).take();
-      c.expected_on_cpu = on_cpu(c.expected, engine_);
-      c.by_timed_threads = true;
+      source_->again(c).take();
       comparison = compare_case(c, result, inputs);
     }
     if (wrong(comparison))
@@ -533,18 +486,17 @@ class Evaluator::Impl {
   std::vector<Comparison> of_variants_;  // by the checked build, on the recorded inputs
   Evaluation out_;
   GraphFolder graph_;
-  std::vector<TensorMeta> recorded_metas_;
   Program program_, program_none_, rewritten_;
   PassFolder passes_;
   Applied applied_;
   std::shared_ptr<Wrappers> wrappers_;
   std::unique_ptr<Subject> reference_, subject_, baseline_;
-  std::vector<std::size_t> changing_;  // inputs that eager changes
-  bool writes_ = false;                // eager says that it writes tensors
-  std::vector<TensorRef> given_;
-  std::vector<double> eager_calls_, candidate_calls_;  // seconds of those that were verified
+  std::vector<std::size_t> changing_;    // inputs that eager changes
+  std::vector<double> candidate_calls_;  // seconds of those that were verified
   std::vector<std::unique_ptr<WrapperStep>> dry_steps_;
   std::unique_ptr<DryBackend> dry_;
+  std::vector<Draw> draws_;
+  std::unique_ptr<CaseSource> source_;
   std::vector<Case> cases_;  // the recorded one, and one more for the timed calls
   std::mt19937_64 random_{std::random_device()()};
 };

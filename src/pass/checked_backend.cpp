@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "pass/kernel_build.h"
+#include "tile/effects.h"
 #include "tile_cpu/checked.h"
 #include "tile_cpu/compile.h"
 #include "tile_cuda/checked.h"
@@ -250,6 +251,7 @@ std::unique_ptr<PreparedPlan> CheckedBackend::build(const LaunchPlan& plan, void
     if (launches[i] == nullptr) fail(std::move(*errors[i]));
     variants_ = std::max(variants_, all_variants[i].size());
     for (const tile::Site& site : launches[i]->sites()) ordered_ |= site.kind == tile::Site::Kind::atomic;
+    by_contents_ |= tile::accesses_by_contents(launches[i]->source.function);
   }
   if (options_.prebuild && device_ == DeviceType::cpu) build_all(plan, addresses);
   platform_->compile(launches);

@@ -23,6 +23,8 @@ class CheckedBackend final : public KernelBackend {
   std::size_t variants() const { return variants_; }
   // Programs can see the order in which they run: one of the kernels has atomics.
   bool ordered() const { return ordered_; }
+  // What tensors hold may decide what kernels access: what holds for some inputs may not for others.
+  bool by_contents() const { return by_contents_; }
   // All that was found, the first included.
   const std::vector<Error>& errors() const { return errors_; }
   // Inputs of a wrapper that kernels write: `argument 0 of the wrapper is written by kernel k`.
@@ -40,7 +42,7 @@ class CheckedBackend final : public KernelBackend {
   std::size_t variants_ = 1;
   std::vector<Error> errors_;
   std::vector<std::string> facts_;
-  bool failed_ = false, ordered_ = false;
+  bool failed_ = false, ordered_ = false, by_contents_ = false;
 };
 
 }  // namespace passnet

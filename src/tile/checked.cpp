@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "tile/effects.h"
 
 namespace passnet::tile {
 
@@ -36,6 +37,7 @@ Site site_of(const Function& function, const Op& op, std::int32_t parameter) {
   if (out.kind == Site::Kind::assertion) return out;
   out.parameter = parameter;
   out.elem = function.type(op.operands[0]).elem;
+  out.orders = out.kind == Site::Kind::atomic && is_used(function, op.result());
   return out;
 }
 

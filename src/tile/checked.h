@@ -20,6 +20,8 @@ struct Site {
   std::int32_t parameter = -1;  // whose pointer it derives from; -1: not known statically
   Elem elem = Elem::f32;
   std::string text;  // of an assertion
+  // An atomic whose old value is looked at: what its program sees of others after it may be ordered by that.
+  bool orders = false;
 };
 Site site_of(const Function& function, const Op& op, std::int32_t parameter);
 

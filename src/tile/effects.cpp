@@ -1,5 +1,6 @@
 #include "tile/effects.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace passnet::tile {
@@ -99,7 +100,82 @@ class Origins {
   bool changed_ = false;
 };
 
+// Values that are made of something loaded, grown until nothing changes.
+class Loaded {
+ public:
+  explicit Loaded(const Function& f) : made_(f.types.size()) {
+    do {
+      changed_ = false;
+      walk(f.body, false);
+    } while (changed_);
+  }
+  bool accessed_by() const { return accessed_by_; }
+
+ private:
+  bool is(ValueId v) const { return made_[static_cast<std::size_t>(v)]; }
+  void add(ValueId v, bool loaded) {
+    if (!loaded || is(v)) return;
+    made_[static_cast<std::size_t>(v)] = true;
+    changed_ = true;
+  }
+
+  // `branch`: whether it runs is decided by something loaded.
+  void walk(const Block& block, bool branch) {
+    for (const Op& op : block.ops) {
+      if (!op.blocks.empty()) {
+        control(op, branch);
+        continue;
+      }
+      bool loaded = op.code == Code::load || op.code == Code::atomic || op.code == Code::atomic_cas;
+      if (loaded || op.code == Code::store) {
+        const std::size_t mask = op.code == Code::load ? 1 : 2;
+        accessed_by_ |= branch || is(op.operands[0]);
+        accessed_by_ |= op.code != Code::atomic_cas && op.operands.size() > mask && is(op.operands[mask]);
+      }
+      for (const ValueId o : op.operands) loaded |= is(o);
+      for (const ValueId r : op.results) add(r, loaded);
+    }
+  }
+
+  void control(const Op& op, bool branch) {
+    const std::size_t carried = op.results.size();
+    const std::size_t own = op.code == Code::if_ ? op.operands.size() : op.operands.size() - carried;
+    for (std::size_t i = 0; i < own; ++i) branch |= is(op.operands[i]);
+    for (const Block& block : op.blocks)
+      if (op.code == Code::while_ && &block == op.blocks.data())  // its yield is the condition
+        for (const ValueId o : block.ops.back().operands) branch |= is(o);
+    for (const Block& block : op.blocks) {
+      for (const ValueId p : block.params) add(p, branch);
+      if (op.code != Code::if_)
+        for (std::size_t i = 0; i < carried; ++i) {
+          const ValueId param = block.params[block.params.size() - carried + i];
+          add(param, is(op.operands[own + i]) || is(op.results[i]));
+          add(op.results[i], is(param));
+        }
+      walk(block, branch);
+      if (block.ops.empty() || block.ops.back().code != Code::yield) continue;
+      const std::vector<ValueId>& yields = block.ops.back().operands;
+      for (std::size_t i = 0; i < std::min(carried, yields.size()); ++i) add(op.results[i], is(yields[i]));
+    }
+    for (const ValueId r : op.results) add(r, branch);
+  }
+
+  std::vector<bool> made_;
+  bool changed_ = false, accessed_by_ = false;
+};
+
+bool is_used(const Block& block, ValueId value) {
+  return std::any_of(block.ops.begin(), block.ops.end(), [&](const Op& op) {
+    return std::find(op.operands.begin(), op.operands.end(), value) != op.operands.end() ||
+           std::any_of(op.blocks.begin(), op.blocks.end(), [&](const Block& b) { return is_used(b, value); });
+  });
+}
+
 }  // namespace
+
+bool is_used(const Function& function, ValueId value) { return is_used(function.body, value); }
+
+bool accesses_by_contents(const Function& function) { return Loaded(function).accessed_by(); }
 
 std::vector<bool> written_parameters(const Function& function) { return Origins(function).written(); }
 

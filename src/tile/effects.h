@@ -1,4 +1,4 @@
-// What a kernel's pointers point to.
+// What a kernel's pointers point to, and what decides it.
 #pragma once
 
 #include <vector>
@@ -14,5 +14,11 @@ std::vector<bool> written_parameters(const Function& function);
 // By value: the number of the one parameter that a pointer comes from, by whatever way through loops and branches.
 // -1: several, anywhere, or no pointer.
 std::vector<std::int32_t> pointer_origins(const Function& function);
+
+bool is_used(const Function& function, ValueId value);
+
+// Whether what is in memory may decide which memory is accessed: an address, a mask or a branch is made of something
+// loaded. Otherwise a launch accesses the same places whatever the tensors hold.
+bool accesses_by_contents(const Function& function);
 
 }  // namespace passnet::tile

@@ -71,7 +71,8 @@ class CheckedMemory::Walk {
     }
     for (const Site& site : launch.sites) {
       const RegionId region = launch.region_of(site);
-      sites_.push_back({region, region >= 0, static_cast<std::uint64_t>(tile::elem_bytes(site.elem)), site.kind});
+      sites_.push_back(
+          {region, region >= 0, static_cast<std::uint64_t>(tile::elem_bytes(site.elem)), site.kind, site.orders});
       windows_.push_back(window(sites_.back()));
     }
   }
@@ -126,6 +127,7 @@ class CheckedMemory::Walk {
     bool fixed = false;
     std::uint64_t size = 0;
     Site::Kind kind = Site::Kind::load;
+    bool orders = false;
   };
 
   Region& region_of(const SiteState& s) { return memory_.regions_[static_cast<std::size_t>(s.region)]; }
@@ -148,7 +150,7 @@ class CheckedMemory::Walk {
   std::vector<Hooks::Window> windows_;
   std::vector<tile::Findings> found_;
   std::int64_t program_ = -1;  // that runs now
-  bool after_atomic_ = false;  // it has done an atomic: what it sees of other programs may be ordered by that
+  bool after_atomic_ = false;  // it has done one that orders
 };
 
 namespace {
@@ -274,7 +276,7 @@ int CheckedMemory::Walk::touch(SiteState& s, char* address, std::int64_t program
       default: right &= atomic(s, g, address, program);
     }
   }
-  if (s.kind == Site::Kind::atomic) after_atomic_ = true;
+  after_atomic_ |= s.orders;
   return right ? 1 : 0;
 }
 

@@ -286,7 +286,7 @@ void Emitter::emit_atomic(const Op& op) {
   line(fmt::format("EACH(e, {}) {}{}[e] = atomic_one<{}, Atomic_{}>({}, {}, {});", registers,
                    condition.empty() ? "" : fmt::format("if ({}) ", condition), name, access, policy, pointer.at("e"),
                    x.at("e"), y.at("e")));
-  if (checked_) line(fmt::format("ordered |= __syncthreads_or({});", done));
+  if (checked_ && sites_.back().orders) line(fmt::format("ordered |= __syncthreads_or({});", done));
   Ref out = Ref::array_of(name, layout);
   const bool used = uses_[static_cast<std::size_t>(r)] > 0;
   if (!tile) {

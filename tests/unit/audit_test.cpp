@@ -72,5 +72,13 @@ TEST(Audit, Speed) {
   EXPECT_FALSE(audit_speed(megabyte, 0.001, peak_bytes(DeviceType::cpu, 4)));
 }
 
+TEST(Audit, LayoutIsNoted) {
+  const RunValue turned = value(tensor(1000, {8, 8}, {1, 8}));
+  EXPECT_TRUE(note_layout(kFresh, turned));
+  EXPECT_FALSE(note_layout(kFresh, kFresh));
+  EXPECT_FALSE(note_layout(turned, turned));
+  EXPECT_FALSE(note_layout(value(tensor(1000, {1, 8}, {8, 1})), value(tensor(1000, {1, 8}, {1, 1}))));
+}
+
 }  // namespace
 }  // namespace passnet

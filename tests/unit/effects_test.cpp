@@ -79,3 +79,34 @@ TEST(effects, origin_of_a_carried_pointer) {
   }
   EXPECT_EQ(carried("%10, %9", 9), 1);
 }
+
+namespace {
+
+bool by_contents(const std::string& body) {
+  const tile::Function f = tile::parse("test", "kernel k(%0 a: *i32, %1 b: *i32, %2 n: i32) {\n" + body + "}\n").take();
+  tile::verify(f).take();
+  return tile::accesses_by_contents(f);
+}
+
+}  // namespace
+
+TEST(effects, accesses_by_contents) {
+  const std::string loaded = "  %3: i32 = load %0\n  %4: i32 = constant 0\n  %5: i1 = lt %3, %4\n";
+  EXPECT_FALSE(by_contents(loaded + "  store %1, %3\n"));
+  EXPECT_FALSE(by_contents(loaded + "  %6: i1 = lt %2, %4\n  store %1, %3, %6\n"));
+  EXPECT_TRUE(by_contents(loaded + "  store %1, %4, %5\n"));                          // a mask
+  EXPECT_TRUE(by_contents(loaded + "  %6: *i32 = addptr %1, %3\n  store %6, %4\n"));  // an address
+  EXPECT_TRUE(
+      by_contents(loaded + "  if %5 then {\n    store %1, %4\n    yield\n  } else {\n    yield\n  }\n"));  // a branch
+}
+
+TEST(effects, accesses_by_contents_round_a_loop) {
+  const auto loop = [](const std::string& next) {
+    return "  %3: i32 = constant 0\n  %4: i32 = constant 1\n"
+           "  %5: i32, %6: i32 = for %3, %2, %4, %3, %3 do (%7: i32, %8: i32, %9: i32) {\n"
+           "    %10: *i32 = addptr %0, %8\n    %11: i32 = load %10\n    " +
+           next + "  }\n";
+  };
+  EXPECT_FALSE(by_contents(loop("yield %7, %11\n")));
+  EXPECT_TRUE(by_contents(loop("yield %9, %11\n")));  // what is loaded is the address of the turn after the next
+}

@@ -1,0 +1,117 @@
+#include "bench/cases.h"
+
+#include <chrono>
+
+#include "pass/rewrite.h"
+
+namespace passnet {
+
+namespace {
+
+// Bits at the end of a number that one rounding may change: of float32, as many as TF32 leaves out.
+constexpr int unsure_bits(Dtype dtype) { return dtype == Dtype::float32 || dtype == Dtype::float64 ? 12 : 1; }
+
+template <class Bits>
+void move_bits(void* data, std::int64_t count, int bits) {
+  auto* to = static_cast<Bits*>(data);
+  std::uint64_t state = 1;
+  for (std::int64_t i = 0; i < count; ++i) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    to[i] ^= static_cast<Bits>(state >> 33) & static_cast<Bits>((Bits{1} << bits) - 1);
+  }
+}
+
+}  // namespace
+
+Result<RunValue> timed_call(Subject& subject, std::vector<TensorRef>& inputs, std::vector<double>& seconds) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto result = subject.run(inputs);
+  seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  return result;
+}
+
+CaseSource::CaseSource(const GraphFolder& graph, Subject& eager, Engine& engine, DeviceType device)
+    : graph_(graph),
+      metas_(graph.metas),
+      eager_(eager),
+      engine_(engine),
+      device_(device),
+      writes_(std::any_of(graph.graph.nodes.begin(), graph.graph.nodes.end(), node_writes)) {}
+
+Result<Case> CaseSource::recorded(std::uint64_t seed) {
+  auto c = make({seed, 1, true});
+  if (!c) return c;
+  first_ = false;
+  finite_ = all_finite(c->expected_on_cpu, engine_).take();
+  return c;
+}
+
+std::optional<Case> CaseSource::beyond(const Draw& drawn) {
+  for (std::optional<Draw> draw = drawn; draw; draw = milder(*draw)) {
+    auto c = make(*draw);
+    if (c && (!finite_ || all_finite(c->expected_on_cpu, engine_).take())) return std::move(*c);
+  }
+  return std::nullopt;
+}
+
+Result<Case> CaseSource::make(const Draw& draw) {
+  Case c;
+  c.draw = draw;
+  const bool watched = writes_ || first_;  // some write and do not say so: batch_norm in training
+  graph_.metas = drawn_metas(metas_, draw, device_);
+  const Normals normals = draw.recorded ? Normals::torch : draw.far ? Normals::far : Normals::quick;
+  auto inputs = engine_.replay(graph_, draw.seed, device_, normals);
+  if (!inputs) return inputs.error();
+  c.inputs = std::move(*inputs);
+  c.eager_inputs = writes_ ? copies(c.inputs, engine_) : c.inputs;
+  if (watched && !writes_) given_ = copies(c.inputs, engine_);
+  const std::vector<TensorRef>& before = writes_ ? c.inputs : given_;
+  auto expected = timed_call(eager_, c.eager_inputs, seconds_);
+  if (!expected) return expected.error();
+  c.expected = std::move(*expected);
+  c.expected_on_cpu = on_cpu(c.expected, engine_);
+  for (std::size_t i = 0; i < c.inputs.size(); ++i)
+    c.changed.push_back(watched && !equal_bytes(c.eager_inputs[i], before[i], engine_).take());
+  if (c.changes() && !writes_) {
+    c.inputs = copies(given_, engine_);
+    writes_ = true;
+  }
+  return c;
+}
+
+std::vector<TensorRef>& CaseSource::given(const Case& c) {
+  if (given_.empty() || c.changes()) return given_ = copies(c.inputs, engine_);  // its shapes may be changed, too
+  for (std::size_t i = 0; i < given_.size(); ++i) engine_.copy(given_[i], c.inputs[i]).take();
+  return given_;
+}
+
+Result<std::monostate> CaseSource::again(Case& c) {
+  if (c.changes()) c.eager_inputs = copies(c.inputs, engine_);
+  auto expected = eager_.run(c.eager_inputs);
+  if (!expected) return expected.error();
+  c.expected = std::move(*expected);
+  c.expected_on_cpu = on_cpu(c.expected, engine_);
+  c.by_timed_threads = true;
+  return std::monostate{};
+}
+
+Result<Comparison> CaseSource::unsteady(const Case& c) {
+  std::vector<TensorRef> inputs = copies(c.inputs, engine_);
+  for (const TensorRef& input : inputs) {
+    const DtypeRow& row = dtype_row(input.dtype);
+    if (!row.floating) continue;
+    TensorRef moved = engine_.contiguous_on_cpu(input).take();
+    if (moved.data == input.data) moved = copies({moved}, engine_)[0];
+    const std::int64_t count = describe(moved).element_count();
+    const int bits = unsure_bits(input.dtype);
+    if (row.size == 2) move_bits<std::uint16_t>(moved.data, count, bits);
+    if (row.size == 4) move_bits<std::uint32_t>(moved.data, count, bits);
+    if (row.size == 8) move_bits<std::uint64_t>(moved.data, count, bits);
+    engine_.copy(input, moved).take();
+  }
+  const auto result = eager_.run(inputs);
+  if (!result) return result.error();
+  return compare(c.expected_on_cpu, on_cpu(*result, engine_), engine_);
+}
+
+}  // namespace passnet

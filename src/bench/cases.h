@@ -1,0 +1,65 @@
+// What a candidate is compared with: inputs, and what eager makes of them.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "bench/correctness.h"
+#include "bench/draws.h"
+#include "bench/subject.h"
+
+namespace passnet {
+
+// No candidate ever sees these tensors. Fresh memory costs more than most graphs' work, so eager computes on the inputs
+// themselves, unless it says that it writes them.
+struct Case {
+  Draw draw{};
+  std::vector<TensorRef> inputs, eager_inputs;
+  std::vector<bool> changed;  // by eager
+  RunValue expected;
+  RunValue expected_on_cpu;       // where it is compared
+  bool by_timed_threads = false;  // expected was
+  bool changes() const { return std::find(changed.begin(), changed.end(), true) != changed.end(); }
+};
+
+class CaseSource {
+ public:
+  // `eager` computes `graph`.
+  CaseSource(const GraphFolder& graph, Subject& eager, Engine& engine, DeviceType device);
+
+  // The recorded one comes first.
+  Result<Case> recorded(std::uint64_t seed);
+  // Other inputs may lie where eager itself fails or overflows: those prove nothing, and milder ones are drawn. None:
+  // there are none.
+  std::optional<Case> beyond(const Draw& draw);
+
+  // A candidate's own copies of a case's inputs, in the same memory each time.
+  std::vector<TensorRef>& given(const Case& c);
+  // Eager's answer once more, by the threads that it has now.
+  Result<std::monostate> again(Case& c);
+  // How far eager moves when its inputs do, by as much as a step of arithmetic may round: where it moves far, a
+  // candidate's answer may.
+  Result<Comparison> unsteady(const Case& c);
+
+  // Seconds of eager's calls above but the last two kinds: they are its first warm-ups.
+  const std::vector<double>& seconds() const { return seconds_; }
+
+ private:
+  Result<Case> make(const Draw& draw);
+
+  GraphFolder graph_;
+  const std::vector<TensorMeta> metas_;  // as recorded
+  Subject& eager_;
+  Engine& engine_;
+  const DeviceType device_;
+  bool writes_;                        // eager changes inputs: it says so, or did with the recorded ones
+  bool first_ = true, finite_ = true;  // of the recorded case: not made yet; what eager gave
+  std::vector<TensorRef> given_;
+  std::vector<double> seconds_;
+};
+
+// A call whose seconds are kept.
+Result<RunValue> timed_call(Subject& subject, std::vector<TensorRef>& inputs, std::vector<double>& seconds);
+
+}  // namespace passnet

@@ -1,0 +1,97 @@
+// Which inputs are drawn: what stays as recorded, what varies, and what is tried where eager fails.
+#include "bench/draws.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace passnet {
+namespace {
+
+constexpr Draw kHard{7, 4, false, true, true};
+
+TensorMeta meta(Dtype dtype, std::vector<std::int64_t> shape) {
+  TensorMeta out;
+  out.name = "x";
+  out.dtype = dtype;
+  out.shape = std::move(shape);
+  return out;
+}
+TensorMeta of_data(std::vector<std::int64_t> integers) {
+  TensorMeta out = meta(Dtype::int64, {static_cast<std::int64_t>(integers.size())});
+  out.data = TensorData{std::move(integers), {}};
+  return out;
+}
+TensorMeta of_value(std::int64_t value) {
+  TensorMeta out = meta(Dtype::int64, {8});
+  out.min_val = out.max_val = MetaNumber{static_cast<double>(value), value, true};
+  return out;
+}
+TensorMeta drawn(const TensorMeta& m, const Draw& draw = kHard, DeviceType device = DeviceType::cpu) {
+  return drawn_metas({m}, draw, device)[0];
+}
+std::pair<std::int64_t, std::int64_t> bounds(const TensorMeta& m) { return {m.min_val->integer, m.max_val->integer}; }
+
+TEST(Draws, TheRecordedOneIsAsRecorded) {
+  const std::vector<Draw> draws = check_draws(1024, 2, 99);
+  ASSERT_EQ(draws.size(), 3U);
+  EXPECT_TRUE(draws[0].recorded);
+  EXPECT_EQ(draws[0].seed, 1024U);
+  EXPECT_EQ(drawn(of_data({3, 1, 2}), draws[0]).data->integers, (std::vector<std::int64_t>{3, 1, 2}));
+  EXPECT_NE(draws[1].seed, check_draws(1024, 2, 98)[1].seed);  // another text, other seeds
+}
+
+TEST(Draws, ContentsChangePlaces) {
+  std::vector<std::int64_t> values(64);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int64_t>(i);
+  const std::vector<std::int64_t> other = drawn(of_data(values)).data->integers;
+  EXPECT_NE(other, values);
+  EXPECT_TRUE(std::is_permutation(other.begin(), other.end(), values.begin()));
+  EXPECT_EQ(drawn(of_data(values), {7, 4, false, true, false}).data->integers, values);
+}
+
+TEST(Draws, OneValueBecomesSmallerOnes) {
+  const std::vector<std::int64_t> other = drawn(of_data(std::vector<std::int64_t>(64, 3))).data->integers;
+  const std::set<std::int64_t> values(other.begin(), other.end());
+  EXPECT_GT(values.size(), 1U);
+  EXPECT_GE(*values.begin(), 0);
+  EXPECT_LE(*values.rbegin(), 3);
+  EXPECT_EQ(bounds(drawn(of_value(5))), std::pair(std::int64_t{0}, std::int64_t{5}));
+  EXPECT_EQ(bounds(drawn(of_value(-5))), std::pair(std::int64_t{-5}, std::int64_t{0}));
+}
+
+TEST(Draws, ZerosGrowOnlyWhereEagerSurvivesIt) {
+  EXPECT_EQ(bounds(drawn(of_value(0))), std::pair(std::int64_t{0}, std::int64_t{1}));
+  EXPECT_EQ(bounds(drawn(of_value(0), kHard, DeviceType::cuda)), std::pair(std::int64_t{0}, std::int64_t{0}));
+}
+
+TEST(Draws, OneNumberMayBeASize) {
+  EXPECT_EQ(drawn(of_data({12})).data->integers, std::vector<std::int64_t>{12});
+  TensorMeta real = meta(Dtype::float32, {1});
+  real.data = TensorData{{}, {0.5}};
+  EXPECT_NE(drawn(real).data->reals[0], 0.5);
+}
+
+TEST(Draws, ConstantsSpread) {
+  TensorMeta constant = meta(Dtype::float32, {8});
+  constant.mean = 2;
+  constant.std = 0;
+  constant.min_val = constant.max_val = MetaNumber{2, 2, true};
+  const TensorMeta other = drawn(constant);
+  EXPECT_GT(*other.std, 0);
+  EXPECT_FALSE(other.min_val || other.max_val);
+  constant.std = 0.5;
+  EXPECT_EQ(*drawn(constant).std, 2);
+}
+
+TEST(Draws, MilderComesToAnEnd) {
+  int steps = 0;
+  Draw last = kHard;
+  for (std::optional<Draw> draw = kHard; draw; draw = milder(*draw), ++steps) last = *draw;
+  EXPECT_EQ(steps, 6);
+  EXPECT_EQ(last.spread, 1);
+  EXPECT_FALSE(last.far || last.varied);
+}
+
+}  // namespace
+}  // namespace passnet
