@@ -143,6 +143,7 @@ class Emitter {
   std::vector<Root> roots_of(std::span<const Op> ops, const Op* owner, std::span<const ValueId> targets);
   void collect(Root& root);
   void visit(Root& root, ValueId v, const Index& index);
+  bool is_repeated(ValueId v) const;
   bool must_keep(const Op& op, std::span<const Op> run);
   bool overwritten(const Op& load);
   double cost_of(ValueId v) const;

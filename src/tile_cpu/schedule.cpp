@@ -107,12 +107,33 @@ bool Emitter::overwritten(const Op& load) {
   return false;
 }
 
+// One row of a tile whose rows are all the same, where computing it for each costs more than looking it up.
+bool Emitter::is_repeated(ValueId v) const {
+  constexpr std::int32_t kRows = 4;
+  constexpr double kWorth = 6;
+  if (type(v).pointer || moves_elements(def(v)->code) || cost_of(v) < kWorth) return false;
+  const auto repeats = [&](auto&& self, ValueId x) -> bool {
+    const auto& users = users_[static_cast<std::size_t>(x)];
+    return std::any_of(users.begin(), users.end(), [&](const Op* user) {
+      if (user->code == Code::expand_dims) return self(self, user->result());
+      if (user->code != Code::broadcast) return false;
+      const Shape &from = type(x).shape, &to = type(user->result()).shape;
+      bool row = false;  // an inner dimension has more than one element
+      for (std::size_t d = from.rank; d-- > 0; row |= from[d] > 1)
+        if (row && from[d] == 1 && to[d] >= kRows) return true;
+      return false;
+    });
+  };
+  return repeats(repeats, v);
+}
+
 // A value that later loops cannot, or should not, compute again.
 bool Emitter::must_keep(const Op& op, std::span<const Op> run) {
   const ValueId v = op.result();
   // checked: every load is an access of its own, whatever of it is used
   if (op.code == Code::load && (checked_ || overwritten(op))) return true;
   if (op.code == Code::constant || op.code == Code::splat || op.code == Code::arange) return false;
+  if (is_repeated(v)) return true;
   bool leaves = false;
   for (const Op* user : users_[static_cast<std::size_t>(v)])
     leaves = leaves || user < run.data() || user >= run.data() + run.size();

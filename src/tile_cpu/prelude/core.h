@@ -82,8 +82,9 @@ PICK1(i8) PICK1(i16) PICK1(i32) PICK1(i64) PICK1(u8) PICK1(u16) PICK1(u32) PICK1
 INLINE vf32 real(vi32 x) { return (vf32)x; }
 INLINE i32 bits(f32 x) { return __builtin_bit_cast(i32, x); }
 INLINE f32 real(i32 x) { return __builtin_bit_cast(f32, x); }
-#define LANES(r, f) \
-  for (int l = 0; l < L; ++l) r[l] = f
+// Unrolled: else vectors go through memory, a lane at a time.
+#define EACH_LANE _Pragma("GCC unroll 16") for (int l = 0; l < L; ++l)
+#define LANES(r, f) EACH_LANE r[l] = f
 // From i on, the bodies of a few vectors are computed together and then stored: where a vector is short, one alone is
 // mostly waiting for itself. Gives the first element that is left.
 template <class Body>
@@ -245,7 +246,7 @@ INLINE bool any(vi32 m) {
   return __builtin_aarch64_reduc_umax_scal_v4si_uu((vu32)m) != 0;
 #else
   i32 r = 0;
-  for (int l = 0; l < L; ++l) r |= m[l];
+  EACH_LANE r |= m[l];
   return r != 0;
 #endif
 }

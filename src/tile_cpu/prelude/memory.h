@@ -122,7 +122,7 @@ INLINE typename E::V ld_mask(const void* p, vi32 m, typename E::V other, i32 n) 
     return pick(m, E::up(r), other);
   }
 #endif
-  for (int l = 0; l < L; ++l)
+  EACH_LANE
     if (m[l]) r[l] = ((const typename E::S*)p)[l];
   return pick(m, E::up(r), other);
 }
@@ -131,7 +131,7 @@ INLINE void st_mask(void* p, typename E::V x, vi32 m, i32 n) {
   if (!Full) m &= below(n);
   if (every(m)) return st<E, true>(p, x, L);
   const typename E::R r = E::down(x);
-  for (int l = 0; l < L; ++l)
+  EACH_LANE
     if (m[l]) ((typename E::S*)p)[l] = r[l];
 }
 #if L == 16 && !defined(__clang__)
@@ -173,7 +173,7 @@ INLINE typename E::V ld_step(const void* p, i64 step, i32 n) {
   }
 #endif
   if (Full)
-    for (int l = 0; l < L; ++l) r[l] = ((const typename E::S*)p)[l * step];
+    EACH_LANE r[l] = ((const typename E::S*)p)[l * step];
   else
     for (int l = 0; l < n; ++l) r[l] = ((const typename E::S*)p)[l * step];
   return E::up(r);
@@ -181,7 +181,10 @@ INLINE typename E::V ld_step(const void* p, i64 step, i32 n) {
 template <class E, bool Full>
 INLINE void st_step(void* p, i64 step, typename E::V x, i32 n) {
   const typename E::R r = E::down(x);
-  for (int l = 0; l < (Full ? L : n); ++l) ((typename E::S*)p)[l * step] = r[l];
+  if (Full)
+    EACH_LANE ((typename E::S*)p)[l * step] = r[l];
+  else
+    for (int l = 0; l < n; ++l) ((typename E::S*)p)[l * step] = r[l];
 }
 template <class E, bool Full>
 INLINE typename E::V ld_step_mask(const void* p, i64 step, vi32 m, typename E::V other, i32 n) {
@@ -195,7 +198,8 @@ INLINE typename E::V ld_step_mask(const void* p, i64 step, vi32 m, typename E::V
       return pick(m, E::up((typename E::R)gathered(p, iota() * (i32)step, bits)), other);
   }
 #endif
-  for (int l = 0; l < L; ++l)
+  if (every(m)) return ld_step<E, true>(p, step, L);
+  EACH_LANE
     if (m[l]) r[l] = ((const typename E::S*)p)[l * step];
   return pick(m, E::up(r), other);
 }
@@ -208,7 +212,7 @@ INLINE typename E::V ld_at(const void* p, O at, i32 n) {
     return E::up((typename E::R)gathered(p, at, Full ? (u16)-1 : (u16)((1u << n) - 1)));
 #endif
   if (Full)
-    for (int l = 0; l < L; ++l) r[l] = ((const typename E::S*)p)[at[l]];
+    EACH_LANE r[l] = ((const typename E::S*)p)[at[l]];
   else
     for (int l = 0; l < n; ++l) r[l] = ((const typename E::S*)p)[at[l]];
   return E::up(r);
@@ -221,20 +225,24 @@ INLINE typename E::V ld_at_mask(const void* p, O at, vi32 m, typename E::V other
   if constexpr (sizeof(typename E::S) == 4)
     return pick(m, E::up((typename E::R)gathered(p, at, __builtin_ia32_cvtd2mask512(m))), other);
 #endif
-  for (int l = 0; l < L; ++l)
+  if (every(m)) return ld_at<E, true>(p, at, L);
+  EACH_LANE
     if (m[l]) r[l] = ((const typename E::S*)p)[at[l]];
   return pick(m, E::up(r), other);
 }
 template <class E, bool Full, class O>
 INLINE void st_at(void* p, O at, typename E::V x, i32 n) {
   const typename E::R r = E::down(x);
-  for (int l = 0; l < (Full ? L : n); ++l) ((typename E::S*)p)[at[l]] = r[l];
+  if (Full)
+    EACH_LANE ((typename E::S*)p)[at[l]] = r[l];
+  else
+    for (int l = 0; l < n; ++l) ((typename E::S*)p)[at[l]] = r[l];
 }
 template <class E, bool Full, class O>
 INLINE void st_at_mask(void* p, O at, typename E::V x, vi32 m, i32 n) {
   if (!Full) m &= below(n);
   const typename E::R r = E::down(x);
-  for (int l = 0; l < L; ++l)
+  EACH_LANE
     if (m[l]) ((typename E::S*)p)[at[l]] = r[l];
 }
 // Lanes to one value, in halves.
