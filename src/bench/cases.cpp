@@ -21,6 +21,22 @@ void move_bits(void* data, std::int64_t count, int bits) {
   }
 }
 
+void collect(const Value& value, std::vector<std::int64_t>& out) {
+  if (value.kind == ValueKind::integer) out.push_back(value.integer);
+  for (const Value& item : value.items) collect(item, out);
+}
+
+std::vector<std::int64_t> literals_of(const Graph& graph) {
+  std::vector<std::int64_t> out;
+  for (const Node& node : graph.nodes) {
+    for (const Value& value : node.args) collect(value, out);
+    for (const Kwarg& kwarg : node.kwargs) collect(kwarg.value, out);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
 }  // namespace
 
 Result<RunValue> timed_call(Subject& subject, std::vector<TensorRef>& inputs, std::vector<double>& seconds) {
@@ -33,6 +49,7 @@ Result<RunValue> timed_call(Subject& subject, std::vector<TensorRef>& inputs, st
 CaseSource::CaseSource(const GraphFolder& graph, Subject& eager, Engine& engine, DeviceType device)
     : graph_(graph),
       metas_(graph.metas),
+      literals_(literals_of(graph.graph)),
       eager_(eager),
       engine_(engine),
       device_(device),
@@ -58,7 +75,7 @@ Result<Case> CaseSource::make(const Draw& draw) {
   Case c;
   c.draw = draw;
   const bool watched = writes_ || first_;  // some write and do not say so: batch_norm in training
-  graph_.metas = drawn_metas(metas_, draw, device_);
+  graph_.metas = drawn_metas(metas_, draw, device_, literals_);
   const Normals normals = draw.recorded ? Normals::torch : draw.far ? Normals::far : Normals::quick;
   auto inputs = engine_.replay(graph_, draw.seed, device_, normals);
   if (!inputs) return inputs.error();

@@ -50,6 +50,7 @@ class CaseSource {
 
   GraphFolder graph_;
   const std::vector<TensorMeta> metas_;  // as recorded
+  const std::vector<std::int64_t> literals_;
   Subject& eager_;
   Engine& engine_;
   const DeviceType device_;

@@ -13,10 +13,11 @@ struct Kind {
   double spread;
   bool far, varied;
 };
-constexpr Kind kKinds[] = {{1, false, false}, {4, true, true}};
+constexpr Kind kKinds[] = {{1, false, true}, {4, true, true}};
 // From the hardest to the mildest.
-constexpr Kind kMilder[] = {{4, true, true},   {4, false, true},  {4, true, false},
-                            {4, false, false}, {2, false, false}, {1, false, false}};
+constexpr Kind kMilder[] = {{4, true, true},   {4, false, true}, {4, true, false}, {4, false, false},
+                            {2, false, false}, {1, false, true}, {1, false, false}};
+constexpr std::uint64_t kLiteralOneOf = 16;
 constexpr double kReplayFactor = 0.2;  // replay scales the standard deviation by it (docs/graphs.md)
 constexpr double kTenth = 0.1;
 
@@ -46,8 +47,20 @@ bool all_equal(const std::vector<T>& values) {
   return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
 }
 
-void vary(TensorData& data, bool may_grow, Random& random) {
-  if (!all_equal(data.integers)) return std::shuffle(data.integers.begin(), data.integers.end(), random);
+void put_among(std::vector<std::int64_t>& values, std::vector<std::int64_t> literals, Random& random) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const std::int64_t least = std::min<std::int64_t>(*low, 0), most = *high;
+  std::erase_if(literals, [&](std::int64_t x) { return x < least || x > most; });
+  if (literals.empty()) return;
+  for (std::int64_t& x : values)
+    if (random() % kLiteralOneOf == 0) x = literals[random() % literals.size()];
+}
+
+void vary(TensorData& data, bool may_grow, const std::vector<std::int64_t>& literals, Random& random) {
+  if (!all_equal(data.integers)) {
+    std::shuffle(data.integers.begin(), data.integers.end(), random);
+    return put_among(data.integers, literals, random);
+  }
   if (!all_equal(data.reals)) return std::shuffle(data.reals.begin(), data.reals.end(), random);
   for (double& x : data.reals) x += (x == 0 ? 1 : x) * kTenth * (2 * static_cast<double>(random() >> 11) * 0x1p-53 - 1);
   if (data.integers.size() < 2) return;  // a size, perhaps, or a number of something
@@ -86,7 +99,8 @@ std::optional<Draw> milder(const Draw& draw) {
   return Draw{draw.seed, at->spread, false, at->far, at->varied};
 }
 
-std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const Draw& draw, DeviceType device) {
+std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const Draw& draw, DeviceType device,
+                                    const std::vector<std::int64_t>& literals) {
   std::vector<TensorMeta> out = metas;
   if (draw.recorded) return out;
   Random random(draw.seed);
@@ -96,7 +110,7 @@ std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const 
     if (!meta.data && floating) spread(meta, draw.spread);
     if (!draw.varied) continue;
     if (meta.data)
-      vary(*meta.data, may_grow, random);
+      vary(*meta.data, may_grow, literals, random);
     else if (!floating && !boolean)  // booleans are drawn freely
       vary(meta, may_grow);
   }

@@ -27,6 +27,8 @@ std::optional<Draw> milder(const Draw& draw);
 // The metas that are replayed for a draw on `device`. A constant tensor (std 0) gets a tenth of its value as spread, so
 // that an answer that does not depend on it is found out. An index stays one: contents change places, integers of one
 // value get smaller ones, and zeros become ones only on a CPU, where eager survives an index that is too large.
-std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const Draw& draw, DeviceType device);
+// `literals`: integers that the graph compares with or adds; some of them are put among the contents.
+std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const Draw& draw, DeviceType device,
+                                    const std::vector<std::int64_t>& literals = {});
 
 }  // namespace passnet

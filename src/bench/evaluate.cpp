@@ -50,16 +50,18 @@ void loosen(Comparison& comparison) {
   }
 }
 
-// Of all text of a candidate.
+// Of all text of a candidate. No text can be made to have a digest that was chosen before.
 std::uint64_t digest_of(const PassFolder& folder) {
-  std::uint64_t out = 0;
+  std::string all;
   for (const auto& loader : folder.loaders)
-    for (const auto& [name, module] : loader->modules()) out = hash64(module->syntax.source(), hash64(name, out));
-  return out;
+    for (const auto& [name, module] : loader->modules()) all += sha256_hex(name) + sha256_hex(module->syntax.source());
+  return std::stoull(sha256_hex(all).substr(0, 16), nullptr, 16);
 }
 
 // The worse of both, output by output.
 void merge(Comparison& into, const Comparison& from) {
+  // an input may be changed by one draw and not by another: recorded zeros, say
+  for (std::size_t i = into.outputs.size(); i < from.outputs.size(); ++i) into.outputs.push_back(from.outputs[i]);
   for (std::size_t i = 0; i < std::min(into.outputs.size(), from.outputs.size()); ++i) {
     OutputComparison& a = into.outputs[i];
     const OutputComparison& b = from.outputs[i];

@@ -262,7 +262,11 @@ void WrapperStep::forget() {
 }
 
 Result<std::monostate> spoil(Engine& engine, TensorRef& tensor) {
-  return engine.fill(tensor, dtype_row(tensor.dtype).floating ? std::nan("") : kPoison);
+  const double value = dtype_row(tensor.dtype).floating ? std::nan("") : kPoison;
+  const TensorDesc desc = describe(tensor);
+  if (desc.hull() <= desc.element_count()) return engine.fill(tensor, value);
+  auto whole = engine.view(tensor, {{desc.hull()}, {1}, desc.dtype, desc.device}, 0);  // with its gaps
+  return whole ? engine.fill(*whole, value) : engine.fill(tensor, value);
 }
 
 Result<RunValue> WrapperStep::run(std::span<const RunValue> arguments) {

@@ -61,6 +61,18 @@ Bounds bounds_of(const TensorMeta& meta) {
           static_cast<float>(std::min(meta.max_val ? meta.max_val->real : kLargest, kLargest))};
 }
 
+// The numbers of one tensor: 64 bits decide them, so that nobody finds a seed whose numbers he knows.
+struct Stream {
+  std::uint32_t one, other;
+};
+Stream stream_of(std::uint64_t seed, std::uint64_t tensor) {
+  std::uint64_t x = seed + (tensor + 1) * 0x9e3779b97f4a7c15U;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebU;
+  x ^= x >> 31;
+  return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(x >> 32)};
+}
+
 std::uint32_t mix(std::uint32_t x) {
   x = (x ^ x >> 16) * 0x7feb352dU;
   x = (x ^ x >> 15) * 0x846ca68bU;
@@ -69,20 +81,21 @@ std::uint32_t mix(std::uint32_t x) {
 
 // Nearly normal numbers (four uniform ones added) with the meta's mean, deviation and bounds, each from its number
 // alone and in one pass: a small part of the time of torch's, which takes seven.
-at::Tensor quick_normals(const TensorMeta& meta, double mean, double std, std::uint32_t& stream) {
+at::Tensor quick_normals(const TensorMeta& meta, double mean, double std, const Stream& stream) {
   at::Tensor out = at::empty(meta.shape, at::kFloat);
   float* to = out.data_ptr<float>();
-  const std::uint32_t one = mix(++stream), other = mix(++stream);
   constexpr double kScale = 0x1p-16 * 1.7320508075688772;  // the sum of four has the variance 1/3
   const auto scale = static_cast<float>(kScale * std), shift = static_cast<float>(mean);
   const auto [low, high] = bounds_of(meta);
-  at::parallel_for(0, out.numel(), kGrain, [=, low = low, high = high](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::uint32_t a = mix(static_cast<std::uint32_t>(i) + one), b = mix(static_cast<std::uint32_t>(i) ^ other);
-      const auto sum = static_cast<std::int32_t>((a & 0xffff) + (a >> 16) + (b & 0xffff) + (b >> 16));
-      to[i] = limited(static_cast<float>(sum - 2 * 0xffff) * scale + shift, low, high);
-    }
-  });
+  at::parallel_for(0, out.numel(), kGrain,
+                   [=, low = low, high = high, stream = stream](std::int64_t begin, std::int64_t end) {
+                     for (std::int64_t i = begin; i < end; ++i) {
+                       const std::uint32_t a = mix(static_cast<std::uint32_t>(i) + stream.one),
+                                           b = mix(static_cast<std::uint32_t>(i) ^ stream.other);
+                       const auto sum = static_cast<std::int32_t>((a & 0xffff) + (a >> 16) + (b & 0xffff) + (b >> 16));
+                       to[i] = limited(static_cast<float>(sum - 2 * 0xffff) * scale + shift, low, high);
+                     }
+                   });
   return out;
 }
 
@@ -129,14 +142,16 @@ at::Tensor normals_of(at::IntArrayRef shape) {
 }
 
 // One number in sixteen to where clamps and saturation are.
-void put_far_out(at::Tensor& x, const TensorMeta& meta, double mean, double std, std::uint32_t& stream) {
+void put_far_out(at::Tensor& x, const TensorMeta& meta, double mean, double std, const Stream& stream) {
   constexpr double kDeviations = 5, kAtLeast = 8, kNearest = 0.25;
   constexpr std::uint32_t kEvery = 31;  // the largest step from one to the next
   const auto reach = static_cast<float>(std::max(kAtLeast, kDeviations * std)), shift = static_cast<float>(mean);
   const auto [low, high] = bounds_of(meta);
   float* to = x.data_ptr<float>();
-  std::uint32_t state = mix(++stream);
-  for (std::int64_t i = state % kEvery, n = x.numel(); i < n; i += 1 + state % kEvery) {
+  std::uint32_t state = mix(stream.one ^ mix(stream.other));
+  const std::int64_t n = x.numel(), first = n > 0 ? state % n : 0;
+  for (std::int64_t step = 0; step < n; step += 1 + state % kEvery) {
+    const std::int64_t i = first + step < n ? first + step : first + step - n;
     state = mix(state + static_cast<std::uint32_t>(i) + 1);
     const float part = static_cast<float>(state >> 8) * 0x1p-24F;
     const float distance = reach * (static_cast<float>(kNearest) + static_cast<float>(1 - kNearest) * part);
@@ -159,10 +174,11 @@ void finish_normals(at::Tensor& x, const TensorMeta& meta, double mean, double s
 
 // The format's definition of an input (docs/graphs.md): drawn in float32, rounded to the dtype, then scaled in the
 // dtype.
-at::Tensor draw(const TensorMeta& meta, Normals normals, std::uint32_t& stream) {
+at::Tensor draw(const TensorMeta& meta, Normals normals, const Stream& stream) {
   const at::ScalarType type = to_scalar_type(meta.dtype);
   if (meta.data) return literal_tensor(meta, type);
-  if (meta.dtype == Dtype::boolean) return normals_of(meta.shape).gt(0.5);
+  if (meta.dtype == Dtype::boolean)
+    return (normals == Normals::torch ? normals_of(meta.shape) : quick_normals(meta, 0, 1, stream)).gt(0.5);
   if (!dtype_row(meta.dtype).floating) {
     const std::int64_t low = integer_bound(meta.min_val), high = integer_bound(meta.max_val);
     if (high == std::numeric_limits<std::int64_t>::max())
@@ -253,11 +269,10 @@ class AtenEngine final : public Engine {
     try {
       const c10::InferenceMode inference(true);  // as everything is run: else every operator asks about gradients
       seed(seed_value);
-      auto stream = static_cast<std::uint32_t>(seed_value) << 12;
       std::vector<TensorRef> out;
       for (const std::int32_t index : folder.inputs) {
         current = &folder.metas[static_cast<std::size_t>(index)];
-        out.push_back(to_ref(draw(*current, normals, stream).to(to_device(device))));
+        out.push_back(to_ref(draw(*current, normals, stream_of(seed_value, out.size())).to(to_device(device))));
       }
       return out;
     } catch (const c10::Error& error) {
