@@ -438,7 +438,9 @@ class Evaluator::Impl {
     };
     if (wrappers_ != nullptr)
       compiled.forget = [&] {
-        for (const auto& step : wrappers_->steps) step->forget();
+        std::size_t bytes = 0;
+        for (const auto& step : wrappers_->steps) bytes += step->forget();
+        return bytes;
       };
     const auto eager_side = base.side(std::move(eager)), compiled_side = subject_->side(std::move(compiled));
     TimingOptions timing = options_.timing;

@@ -36,26 +36,37 @@ class LocalSide : public Side {
     if (timed_.look) timed_.look(trial, result_, inputs_);
   }
   void drop() override {
-    spoil(result_);
+    std::size_t used = spoil(result_);
     result_ = {};
-    if (timed_.forget) timed_.forget();
+    const std::size_t spoilt = used + (timed_.forget ? timed_.forget() : 0);
+    for (const TensorRef& input : inputs_) used += bytes_of(input);
+    disturbs_ = spoilt > kFair * used + kAnyway;
   }
+  bool disturbs() const override { return disturbs_; }
 
  protected:
   Result<RunValue> run() { return executable_.run(inputs_); }
   void keep(RunValue result) { result_ = std::move(result); }
 
  private:
-  // What cannot be written (it is expanded, say) is left alone.
-  void spoil(RunValue& value) {
+  // More is given back than results and as much again, twice: memory that a candidate only takes.
+  static constexpr std::size_t kFair = 2, kAnyway = std::size_t{1} << 20;
+  static std::size_t bytes_of(const TensorRef& t) {
+    return static_cast<std::size_t>(describe(t).hull()) * dtype_row(t.dtype).size;
+  }
+  // What cannot be written (it is expanded, say) is left alone. Gives the bytes of all.
+  std::size_t spoil(RunValue& value) {
     const auto is_input = [&](const TensorRef& input) {
       const auto at = [](const TensorRef& t) { return static_cast<const char*>(t.data); };
-      const auto bytes = [](const TensorRef& t) { return describe(t).hull() * dtype_row(t.dtype).size; };
-      return at(value.tensor) < at(input) + bytes(input) && at(input) < at(value.tensor) + bytes(value.tensor);
+      return at(value.tensor) < at(input) + bytes_of(input) && at(input) < at(value.tensor) + bytes_of(value.tensor);
     };
-    if (value.kind == RunValue::Kind::tensor && std::none_of(inputs_.begin(), inputs_.end(), is_input))
+    std::size_t out = 0;
+    if (value.kind == RunValue::Kind::tensor && std::none_of(inputs_.begin(), inputs_.end(), is_input)) {
       (void)passnet::spoil(engine_, value.tensor);
-    for (RunValue& item : value.items) spoil(item);
+      out += bytes_of(value.tensor);
+    }
+    for (RunValue& item : value.items) out += spoil(item);
+    return out;
   }
 
   Engine& engine_;
@@ -63,6 +74,7 @@ class LocalSide : public Side {
   Subject::Timed timed_;
   std::vector<TensorRef> inputs_;
   RunValue result_;
+  bool disturbs_ = false;
 };
 
 // The same on a GPU: its cache is emptied and all its work is done before the clocks start.
@@ -85,6 +97,7 @@ class CudaSide final : public LocalSide {
     keep(result.take());
     return elapsed_.e2e_ms;
   }
+  bool disturbs() const override { return false; }  // the cache is emptied before each call
   std::optional<double> gpu_ms() const override { return events_ ? std::optional(elapsed_.gpu_ms) : std::nullopt; }
   bool set_series(Series series) override {
     cold_ = !series.warm;

@@ -28,7 +28,7 @@ class Subject {
     std::function<void(int trial, std::vector<TensorRef>& inputs)> refresh;  // before a trial; may write other inputs
     std::function<void(int trial, const RunValue& result, const std::vector<TensorRef>& inputs)> look;  // after it
     // When its result is given back. All of it that is no input is overwritten then, so that no call finds an answer.
-    std::function<void()> forget;
+    std::function<std::size_t()> forget;  // gives the bytes of what else was overwritten
   };
   virtual std::unique_ptr<Side> side(Timed timed) = 0;
 };

@@ -65,12 +65,18 @@ class Protocol {
   // A trial is all but the looking: inputs put back, the call, its result given back.
   double call(Side& side, int trial) {
     const auto begin = Clock::now();
+    if (disturbed_) {
+      side.before(-1);
+      side.call_ms();
+      side.drop();
+    }
     side.before(trial);
     const double ms = side.call_ms();
     const auto called = Clock::now();
     side.look(trial);
     const auto looked = Clock::now();
     side.drop();
+    disturbed_ = side.disturbs();
     const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
     // What another process timed is here in an instant.
     out_.trial_seconds += std::max(seconds(called - begin), ms / 1e3) + seconds(Clock::now() - looked);
@@ -138,6 +144,7 @@ class Protocol {
   const TimingOptions& options_;
   int block_;
   std::uint64_t coin_ = 1;
+  bool disturbed_ = false;  // by the last call
   Timing out_;
 };
 

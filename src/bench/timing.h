@@ -23,6 +23,9 @@ class Side {
   virtual bool set_series(Series /*series*/) { return false; }
   virtual void look(int /*trial*/) {}  // at what the call gave
   virtual void drop() {}               // which then goes
+  // Whether giving back took more of the caches than the graph has any use for: then who comes next is called once
+  // before it is timed.
+  virtual bool disturbs() const { return false; }
   // How many trials follow one another before the other side's turn: more than one where the sides are processes whose
   // idle threads disturb each other.
   virtual int block() const { return 1; }

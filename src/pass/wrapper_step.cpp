@@ -253,12 +253,18 @@ RunValue WrapperStep::replay(Recorded& r, std::span<const RunValue> arguments) {
   return out;
 }
 
-void WrapperStep::forget() {
-  for (TensorRef& t : held_) spoil(engine_, t).take();
+std::size_t WrapperStep::forget() {
+  std::size_t bytes = 0;
+  const auto forget_one = [&](TensorRef& t) {
+    spoil(engine_, t).take();
+    bytes += static_cast<std::size_t>(describe(t).hull()) * dtype_row(t.dtype).size;
+  };
+  for (TensorRef& t : held_) forget_one(t);
   held_.clear();
   for (const auto& r : plans_)
     for (std::size_t id = 0; id < r->tensors.size(); ++id)
-      if (r->kept[id] != 0 && r->tensors[id].owner.get() != nullptr) spoil(engine_, r->tensors[id]).take();
+      if (r->kept[id] != 0 && r->tensors[id].owner.get() != nullptr) forget_one(r->tensors[id]);
+  return bytes;
 }
 
 Result<std::monostate> spoil(Engine& engine, TensorRef& tensor) {

@@ -18,7 +18,7 @@ class WrapperStep final : public ExternalStep {
   // The same, when nothing may be written while a call runs: all its memory is held from now on until `forget` spoils
   // it, so that no call finds what another left behind.
   void hold(bool on) { holds_ = on; }
-  void forget();
+  std::size_t forget();  // gives their bytes
 
   struct Recorded {
     std::string arguments;  // what the plan was recorded for, as text
