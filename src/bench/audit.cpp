@@ -178,7 +178,6 @@ double rounding(Dtype dtype) {
 
 }  // namespace
 
-// The errors of two results differ by at most what these do, and the largest value is no smaller than any.
 std::optional<std::string> note_layout(const RunValue& expected, const RunValue& got) {
   const auto theirs = leaves(expected), ours = leaves(got);
   for (std::size_t i = 0; i < std::min(theirs.size(), ours.size()); ++i) {
@@ -191,6 +190,7 @@ std::optional<std::string> note_layout(const RunValue& expected, const RunValue&
   return std::nullopt;
 }
 
+// The errors of two results differ by at most what these do, and the largest value is no smaller than any.
 bool may_be_less_exact(const OutputComparison& output) {
   if (output.equal || !dtype_row(output.dtype).floating) return false;
   const double margin = 0.9 * (Precision::kLower - 1) * rounding(output.dtype);
