@@ -68,7 +68,7 @@ std::function<void()> bare_kernel(Engine& engine, const LaunchPlan& plan, void* 
     for (const auto& [parameter, buffer] : source->pointers) source->arguments[parameter].pointer = addresses[buffer];
   };
   if (device == DeviceType::cpu) {
-    *source = build_kernel(plan, launch, variant, addresses, false).take();
+    *source = build_kernel(plan, launch, variant, addresses, tile_cpu::Build::fast).take();
     point();
     alignas(64) static char scratch[1 << 20];
     const auto kernel = reinterpret_cast<tile_cpu::Kernel>(tile_cpu::compile(source->emitted.source).take().entry);

@@ -133,19 +133,24 @@ void interpret(const Case& c, const Arena& arena) {
   tile::interpret(f, arguments, {c.variant().grid[0], c.variant().grid[1], c.variant().grid[2]}, memory).take();
 }
 
-void run_compiled(const Case& c, const Arena& arena, bool checked, const std::string& dump) {
+tile_cpu::Build build_of(std::string_view way) {
+  return way == "checked"    ? tile_cpu::Build::checked
+         : way == "followed" ? tile_cpu::Build::followed
+                             : tile_cpu::Build::fast;
+}
+
+void run_compiled(const Case& c, const Arena& arena, tile_cpu::Build build, const std::string& dump) {
   tile_cpu::StageDump show;
   if (!dump.empty())
     show = [&](std::string_view stage, const std::string& text) {
       file_write(fmt::format("{}.{}", dump, stage), text).take();
     };
-  KernelSource source = build_kernel(c.plan, c.launch, c.variant(), arena.addresses(), checked, show).take();
-  const auto build = checked ? tile_cpu::Build::checked : tile_cpu::Build::fast;
+  KernelSource source = build_kernel(c.plan, c.launch, c.variant(), arena.addresses(), build, show).take();
   const tile_cpu::LoadedKernel kernel = tile_cpu::compile(source.emitted.source, build).take();
   for (const auto& [parameter, buffer] : source.pointers)
     source.arguments[parameter].pointer = arena.addresses()[buffer];
   char* scratch = tile_cpu::thread_scratch(source.emitted.scratch_bytes);
-  if (!checked) {
+  if (!is_hooked(build)) {
     reinterpret_cast<tile_cpu::Kernel>(kernel.entry)(source.arguments.data(), 0, source.programs(), scratch);
     return;
   }
@@ -192,7 +197,7 @@ json run(const json& job, const std::string& folder, const std::vector<std::stri
       else if (way.starts_with("cuda") || way == "nvrtc")
         run_cuda(c, arena, way);
       else
-        run_compiled(c, arena, way == "checked",
+        run_compiled(c, arena, build_of(way),
                      folder.empty() ? folder : folder + "/" + job.at("name").get<std::string>());
       return file_write(data + "." + way, arena.bytes()).take();
     });

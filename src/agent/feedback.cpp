@@ -98,26 +98,11 @@ double least_bytes(const std::string& graph, const Record& r) {
   return out;
 }
 
-std::string place_text(std::int64_t index, const std::vector<std::int64_t>& shape) {
-  std::vector<std::int64_t> place(shape.size());
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    const std::int64_t size = std::max<std::int64_t>(1, shape[i]);
-    place[i] = index % size;
-    index /= size;
-  }
-  return fmt::format("[{}]", fmt::join(place, ", "));
-}
-
-void wrong_outputs(std::string& out, const Record& r, bool full) {
+void outputs(std::string& out, const Record& r) {
   for (std::size_t i = 0; i < r.outputs.size(); ++i) {
     const OutputRecord& o = r.outputs[i];
-    if (o.wrong > 0 && r.status == Status::accuracy)  // other draws are judged looser: a right answer may have some
-      out += fmt::format(
-          "  output {} ({}): {} elements are wrong at t = -5; the worst is {}: expected {:.6g}, got {:.6g}\n", i,
-          o.dtype, o.wrong, place_text(o.worst, o.shape), o.worst_expected, o.worst_got);
-    else if (full)
-      out += fmt::format("  output {}: {} [{}], largest difference {:.3g}, mean {:.3g}\n", i, o.dtype,
-                         fmt::join(o.shape, ", "), o.max_diff, o.mean_diff);
+    out += fmt::format("  output {}: {} [{}], largest difference {:.3g}, mean {:.3g}\n", i, o.dtype,
+                       fmt::join(o.shape, ", "), o.max_diff, o.mean_diff);
   }
 }
 
@@ -170,13 +155,14 @@ std::string feedback(const Verdict& verdict, const FeedbackContext& context, Det
                          r.speedup.low, r.speedup.high, r.compiled.e2e.median, r.eager.e2e.median);
     if (r.tightest_t && *r.tightest_t > -5) out += fmt::format(", right from t = {}", *r.tightest_t);
     out += "\n";
-    for (std::size_t i = 0; i < r.errors.size() && (full || i < kBriefErrors); ++i)
+    const bool explained = r.status == Status::pass_miss && (full || misses++ < kBriefMisses);
+    if (explained) miss(out, context.task.graphs[g], context);
+    for (std::size_t i = 0; i < r.errors.size() && !explained && (full || i < kBriefErrors); ++i)
       out += error_text(r.errors[i]) + "\n";
     if (!full && r.errors.size() > kBriefErrors)
       out += fmt::format("  and {} more errors (detail=full)\n", r.errors.size() - kBriefErrors);
-    wrong_outputs(out, r, full);
+    if (full) outputs(out, r);
     if (r.timed) limits(out, context.task.graphs[g], r, context.copy_rate);
-    if (r.status == Status::pass_miss && (full || misses++ < kBriefMisses)) miss(out, context.task.graphs[g], context);
     if (!full) continue;
     sweep(out, r);
     for (const KernelRecord& k : r.kernels)

@@ -24,6 +24,8 @@ std::string_view code_name(Code code) {
     case Code::host: return "host";
     case Code::kernel: return "kernel";
     case Code::memory: return "memory";
+    case Code::match: return "match";
+    case Code::answer: return "answer";
     case Code::usage: return "usage";
     case Code::environment: return "environment";
     case Code::internal: return "internal";
@@ -40,7 +42,9 @@ ErrorKind code_kind(Code code) {
     case Code::integrity:
     case Code::host:
     case Code::kernel:
-    case Code::memory: return ErrorKind::candidate;
+    case Code::memory:
+    case Code::match:
+    case Code::answer: return ErrorKind::candidate;
     default: return ErrorKind::input;
   }
 }

@@ -34,6 +34,8 @@ enum class Code : std::uint8_t {
   host,         // a wrapper raised, or does what cannot be prepared
   kernel,       // a kernel that breaks the language's rules
   memory,       // a kernel touches memory that it must not, or races with itself
+  match,        // no pattern fits the graph
+  answer,       // what is computed is not what eager computes
   usage,        // the command line is wrong
   environment,  // something on this machine is missing or broken
   internal,     // our bug

@@ -27,7 +27,9 @@ Tolerance tolerance(std::size_t law, int t);  // rounded to three digits
 // One output. Right at t means torch.allclose(got, expected, rtol, atol), computed as torch does, in the outputs' own
 // dtype; so a NaN is never right, not even where eager has one.
 struct OutputComparison {
-  std::string name;              // for people: "output 0"
+  std::string name;    // for people: "output 0"
+  std::string inputs;  // for people: on which it was computed; empty: the recorded ones
+  std::vector<std::int64_t> shape;
   Dtype dtype = Dtype::float32;  // eager's
   int tightest_t = kTightest;    // right at this t and all looser ones by its dtype's law; kNever: at none
   std::array<int, kLaws> by_law = {kTightest, kTightest, kTightest, kTightest};  // the same by every law
@@ -59,6 +61,9 @@ struct Comparison {
 
 // `atol_scale`: how many times larger than recorded the inputs were, and so may be the absolute error.
 Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine, double atol_scale = 1);
+
+// What is wrong with an output, in words.
+std::string wrong_text(const OutputComparison& o);
 
 // The values that a result holds, lists opened, in order.
 std::vector<const RunValue*> leaves(const RunValue& value);

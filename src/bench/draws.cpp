@@ -1,5 +1,7 @@
 #include "bench/draws.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -114,6 +116,14 @@ std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const 
     else if (!floating && !boolean)  // booleans are drawn freely
       vary(meta, may_grow);
   }
+  return out;
+}
+
+std::string draw_text(const Draw& draw) {
+  if (draw.recorded) return "the recorded inputs";
+  std::string out = "inputs drawn anew";
+  if (draw.spread != 1) out += fmt::format(", {} times as wide", draw.spread);
+  if (draw.far) out += ", some far out";
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "exec/tensor_ref.h"
@@ -20,6 +21,9 @@ struct Draw {
 // The recorded one first. A spread above the recorded one asks for more than the same error on the same numbers. The
 // seeds of the others come from `seed` and the candidate's own text, so that no candidate can hold their answers.
 std::vector<Draw> check_draws(std::uint64_t seed, int extra, std::uint64_t candidate);
+
+// For people: "inputs drawn anew, 4 times as wide, some far out".
+std::string draw_text(const Draw& draw);
 
 // What to try where eager fails on a draw or overflows; none where nothing is left.
 std::optional<Draw> milder(const Draw& draw);

@@ -13,6 +13,7 @@
 #include "bench/subject.h"
 #include "ops/lower.h"
 #include "pass/checked_backend.h"
+#include "pass/match_text.h"
 #include "pass/rewrite.h"
 #include "pass/wrapper_step.h"
 
@@ -224,17 +225,18 @@ class Evaluator::Impl {
     applied_ = need(apply_passes(graph_.graph, passes_, options_.match), Status::compile_fail);
     out_.passes = applied_.passes;
     for (const AppliedPass& p : applied_.passes) out_.matches += p.matches;
-    if (!applied_.changed()) {
-      out_.status = Status::pass_miss;
-      throw Stop{};
-    }
+    if (!applied_.changed())
+      stop(Status::pass_miss, {Code::match,
+                               {path_, 0, 0, {}},
+                               "no pass changed the graph",
+                               why_not_applied(graph_.graph, passes_, options_.match, applied_)});
   }
 
   void make_passes() {
     rewritten_ = need(lower_graph(applied_.graph, applied_.externals), Status::compile_fail);
     if (options_.checked) checked_runs();
     wrappers_ = std::make_shared<Wrappers>();
-    wrappers_->backend = make_backend(engine_, options_.device, options_.dump_folder);
+    wrappers_->backend = make_backend(engine_, options_.device, {options_.dump_folder, by_contents_});
     const bool sealed = options_.checked && options_.seal && options_.baseline == "eager";
     if (sealed && options_.device == DeviceType::cuda) dry_run();
     if (sealed)
@@ -267,14 +269,20 @@ class Evaluator::Impl {
     stage("check");
     std::size_t variants = 1;
     for (std::size_t v = 0; v < variants; ++v) {
-      CheckedBackend backend(options_.device, {.variant = v, .backwards = false, .prebuild = v == 0 && options_.seal});
+      CheckedBackend backend(options_.device, {.variant = v, .prebuild = v == 0 && options_.seal});
       const Comparison forwards = checked_run(backend);
       variants = std::max(variants, backend.variants());
       for (const std::string& fact : backend.facts())
         if (std::find(out_.notes.begin(), out_.notes.end(), fact) == out_.notes.end()) out_.notes.push_back(fact);
       of_variants_.push_back(forwards);
+      // Last bits are other ones in the checked build, and may decide: what the fast build accesses is looked at too.
+      by_contents_ |= backend.by_contents();
+      if (backend.by_contents() && options_.device == DeviceType::cpu) {
+        CheckedBackend fast(options_.device, {.variant = v, .followed = true});
+        (void)checked_run(fast);
+      }
       if (!backend.ordered() || forwards.outcome != Comparison::Outcome::compared) continue;
-      CheckedBackend reversed(options_.device, {.variant = v, .backwards = true, .prebuild = false});
+      CheckedBackend reversed(options_.device, {.variant = v, .backwards = true});
       const Comparison backwards = checked_run(reversed);
       if (backwards.tightest_t() > std::max(forwards.tightest_t(), options_.at) + kOrderSlack)
         stop(Status::integrity, {Code::integrity,
@@ -366,6 +374,8 @@ class Evaluator::Impl {
     if (comparison.outcome != Comparison::Outcome::compared) return comparison;
     if (!c.draw.recorded) loosen(comparison);
     compare_inputs(c, got_inputs, comparison);
+    if (!c.draw.recorded)
+      for (OutputComparison& o : comparison.outputs) o.inputs = draw_text(c.draw);
     std::vector<std::string> names;
     for (std::size_t i = 0; i < c.inputs.size(); ++i) names.push_back(graph_.graph.nodes[i].name);
     if (candidate_.kind == Candidate::Kind::passes)
@@ -400,6 +410,13 @@ class Evaluator::Impl {
       case Comparison::Outcome::compared:
         out_.status = out_.comparison.right_at(options_.at) ? Status::correct : Status::accuracy;
     }
+    const auto blame = [&](std::string what) {
+      out_.errors.push_back({Code::answer, {path_, 0, 0, {}}, std::move(what), {}});
+    };
+    if (out_.comparison.outcome != Comparison::Outcome::compared) blame(out_.comparison.why);
+    for (const OutputComparison& o : out_.comparison.outputs)
+      if (o.tightest_t > options_.at)
+        blame(fmt::format("{}: {}{}", o.name, wrong_text(o), o.inputs.empty() ? "" : ", on " + o.inputs));
   }
 
   // --- time
@@ -487,6 +504,7 @@ class Evaluator::Impl {
   std::string passes_path_;
   Engine& engine_;
   const EvaluateOptions options_;
+  bool by_contents_ = false;             // what is accessed hangs on what tensors hold
   std::vector<Comparison> of_variants_;  // by the checked build, on the recorded inputs
   Evaluation out_;
   GraphFolder graph_;
@@ -539,7 +557,10 @@ Record make_record(const Evaluation& e) {
       for (std::size_t i = 0; i < c.outputs.size(); ++i) {
         const OutputComparison& from = c.outputs[i];
         OutputRecord& to = r.outputs[i];
-        if (to.dtype.empty()) to.dtype = to.compiled_dtype = dtype_row(from.dtype).name;
+        if (to.dtype.empty()) {
+          to.dtype = to.compiled_dtype = dtype_row(from.dtype).name;
+          to.shape = to.compiled_shape = from.shape;
+        }
         to.equal = from.equal;
         to.tightest_t = from.by_law;
         to.max_diff = from.max_diff;
@@ -550,8 +571,6 @@ Record make_record(const Evaluation& e) {
         to.worst_got = from.worst_got;
       }
       if (c.tightest_t() < kNever) r.tightest_t = c.tightest_t();
-    } else if (r.errors.empty()) {
-      r.errors.push_back({Code::run, {}, c.why, {}});
     }
   }
   if (e.timed) {

@@ -11,6 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int kFewest = 3;                            // trials of whatever is slow
 constexpr int kFirstPause = 10, kLongestPause = 500;  // milliseconds before a measurement is repeated
 
 class Protocol {
@@ -25,9 +26,12 @@ class Protocol {
     const int warmups = affordable(std::max(0, options_.warmup - options_.warmed), 2, slowest_ms);
     warm_up(warmups - 2);
     out_.warmups = warmups + options_.warmed;
-    const int trials = affordable(options_.trials, std::min(options_.fewest, options_.trials), slowest_ms);
+    const int fewest = std::clamp(static_cast<int>(patience_s() * 1e3 / 2 / slowest_ms), kFewest, options_.fewest);
+    const int trials = affordable(options_.trials, std::min(fewest, options_.trials), slowest_ms);
+    const double before = out_.trial_seconds;
     Timing best = measure(trials);
-    while (!best.stable && out_.repeats < options_.repeats) {
+    const double once_s = out_.trial_seconds - before;
+    while (!best.stable && out_.repeats < options_.repeats && out_.trial_seconds + once_s < patience_s()) {
       const int pause_ms = std::min(kLongestPause, kFirstPause << std::min(out_.repeats++, 16));
       std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
       out_.trial_seconds += pause_ms / 1e3;
@@ -45,6 +49,7 @@ class Protocol {
   }
 
  private:
+  double patience_s() const { return options_.patience * options_.budget_s; }
   static double noise(const Timing& t) { return std::max(t.eager.e2e.noise(), t.compiled.e2e.noise()); }
 
   int affordable(int wanted, int fewest, double call_ms) const {

@@ -39,6 +39,7 @@ struct TimingOptions {
   double budget_s = 2;           // of a phase (warm-up, trials) of one side; longer ones get fewer trials
   double noise_limit = 0.2;      // IQR / median; above it the trials are repeated
   int repeats = 8;               // at most, after pauses that grow: what disturbs the machine may pass
+  double patience = 10;          // budgets: after so long nothing is repeated, and the fewest trials are fewer
   std::uint64_t order_seed = 0;  // which side goes first in each turn
 };
 inline constexpr int kOtherTrials = 20;  // of a series beside the one that counts: by events, with a warm cache

@@ -103,7 +103,10 @@ std::string record_text(const Record& r) {
                         r.eager.e2e.median);
   if (r.timed && r.gpu_speedup.value > 0) line += fmt::format("  on the GPU {:.2f}x", r.gpu_speedup.value);
   if (r.tightest_t && *r.tightest_t > -5) line += fmt::format("  right from t = {}", *r.tightest_t);
-  if (!r.errors.empty()) line += "\n  " + error_line(r.errors[0]);
+  if (!r.errors.empty()) {
+    line += "\n  " + error_line(r.errors[0]);
+    for (const std::string& note : r.errors[0].notes) line += "\n    note: " + note;
+  }
   return line;
 }
 

@@ -32,9 +32,9 @@ struct Options {
   bool all = false, json = false, fusion = false;
 };
 
-KernelSource build(const TileTask& task, const TileMemory& memory, bool checked, const tile_cpu::StageDump& dump = {}) {
-  return build_function(task.function, task.plan, task.launch(), task.variant(), memory.addresses(), checked, dump)
-      .take();
+KernelSource build(const TileTask& task, const TileMemory& memory, tile_cpu::Build as,
+                   const tile_cpu::StageDump& dump = {}) {
+  return build_function(task.function, task.plan, task.launch(), task.variant(), memory.addresses(), as, dump).take();
 }
 
 // The request's own number of warps.
@@ -70,10 +70,12 @@ int show(const Options& o) {
     fmt::print("{}", o.stage != "ptx" ? source : cuda::compile(source, o.architecture).take().image);
     return kOk;
   }
-  const bool checked = o.stage == "checked-cpp";
-  std::string text;
-  const std::string wanted = checked ? "checked_cpp" : o.stage == "asm" ? "cpp" : o.stage;
-  build(task, memory, checked, [&](std::string_view stage, const std::string& t) {
+  const auto as = o.stage == "checked-cpp"    ? tile_cpu::Build::checked
+                  : o.stage == "followed-cpp" ? tile_cpu::Build::followed
+                                              : tile_cpu::Build::fast;
+  std::string text, wanted = o.stage == "asm" ? "cpp" : o.stage;
+  std::replace(wanted.begin(), wanted.end(), '-', '_');
+  build(task, memory, as, [&](std::string_view stage, const std::string& t) {
     if (stage == wanted) text = t;
   });
   if (o.stage == "asm") text = tile_cpu::compile_to_assembly(text).take();
@@ -83,7 +85,7 @@ int show(const Options& o) {
 
 void run_interpreter(const TileTask& task, const TileMemory& memory) {
   std::vector<tile::Argument> arguments;
-  const KernelSource source = build(task, memory, false);  // for its arguments
+  const KernelSource source = build(task, memory, tile_cpu::Build::fast);  // for its arguments
   for (const tile_cpu::Argument& a : source.arguments) arguments.push_back({nullptr, a.integer, a.real});
   for (const auto& [parameter, buffer] : source.pointers) arguments[parameter].pointer = memory.addresses()[buffer];
   for (std::size_t i = 0; i < arguments.size(); ++i)
@@ -93,7 +95,7 @@ void run_interpreter(const TileTask& task, const TileMemory& memory) {
 }
 
 void run_compiled(const TileTask& task, const TileMemory& memory) {
-  KernelSource source = build(task, memory, false);
+  KernelSource source = build(task, memory, tile_cpu::Build::fast);
   if (source.programs() == 0) return;
   const auto kernel = tile_cpu::compile(source.emitted.source).take();
   for (const auto& [parameter, buffer] : source.pointers)
@@ -198,7 +200,7 @@ int time(const Options& o) {
 
 std::unique_ptr<tile::Shadow> check_on_cpu(const TileTask& task, const TileMemory& memory,
                                            const std::vector<bool>& written) {
-  KernelSource source = build(task, memory, true);
+  KernelSource source = build(task, memory, tile_cpu::Build::checked);
   auto shadow = std::make_unique<tile_cpu::CheckedMemory>();
   for (std::size_t id = 0; id < task.plan.buffers.size(); ++id)
     shadow->add(memory.addresses()[id], hull_bytes(task.plan.buffers[id].desc),
@@ -263,11 +265,11 @@ void add_tile(CLI::App& app, Outcome& outcome) {
     return c;
   };
   CLI::App* s = add("show", "Print the kernel at a stage", show);
-  s->add_option(
-       "--stage", o->stage,
-       "syntax, lowered, specialised, simplified; cpp, checked-cpp, asm for the CPU; cu, checked-cu, ptx for a GPU")
-      ->check(CLI::IsMember(
-          {"syntax", "lowered", "specialised", "simplified", "cpp", "checked-cpp", "asm", "cu", "checked-cu", "ptx"}))
+  s->add_option("--stage", o->stage,
+                "syntax, lowered, specialised, simplified; cpp, checked-cpp, followed-cpp, asm for the CPU; cu, "
+                "checked-cu, ptx for a GPU")
+      ->check(CLI::IsMember({"syntax", "lowered", "specialised", "simplified", "cpp", "checked-cpp", "followed-cpp",
+                             "asm", "cu", "checked-cu", "ptx"}))
       ->capture_default_str();
   s->add_option("--arch", o->architecture, "Of cu and ptx: compute_80, compute_90a, ...")->capture_default_str();
   CLI::App* r = add("run", "Run the kernel and print what it wrote", run);

@@ -58,23 +58,27 @@ class CpuLaunch final : public CheckedLaunch {
 
 class CpuPlatform final : public CheckedPlatform {
  public:
+  explicit CpuPlatform(tile_cpu::Build build) : build_(build) {}
   std::unique_ptr<tile::Shadow> memory() const override { return std::make_unique<tile_cpu::CheckedMemory>(); }
   std::unique_ptr<CheckedLaunch> emit(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
                                       void* const* addresses) const override {
     auto out = std::make_unique<CpuLaunch>();
-    out->source = build_kernel(plan, launch, variant, addresses, true).take();
+    out->source = build_kernel(plan, launch, variant, addresses, build_).take();
     return out;
   }
   void compile(const Launches& launches) const override {
     std::vector<std::string> sources;
     for (const auto& l : launches)
       if (!l->empty()) sources.push_back(l->source.emitted.source);
-    auto compiled = tile_cpu::compile_many(sources, tile_cpu::Build::checked);
+    auto compiled = tile_cpu::compile_many(sources, build_);
     std::size_t next = 0;
     for (const auto& l : launches)
       if (!l->empty())
         static_cast<CpuLaunch&>(*l).kernel = reinterpret_cast<tile_cpu::CheckedKernel>(compiled[next++].take().entry);
   }
+
+ private:
+  const tile_cpu::Build build_;
 };
 
 class CudaLaunch final : public CheckedLaunch {
@@ -224,7 +228,7 @@ CheckedBackend::CheckedBackend(DeviceType device, const Options& options) : devi
   if (device == DeviceType::cuda)
     platform_ = std::make_unique<CudaPlatform>();
   else
-    platform_ = std::make_unique<CpuPlatform>();
+    platform_ = std::make_unique<CpuPlatform>(options.followed ? tile_cpu::Build::followed : tile_cpu::Build::checked);
 }
 
 CheckedBackend::~CheckedBackend() = default;

@@ -12,6 +12,7 @@ class CheckedBackend final : public KernelBackend {
   struct Options {
     std::size_t variant = 0;  // of an autotuned launch's distinct ones; launches that have fewer take their last
     bool backwards = false;   // the last program first
+    bool followed = false;    // on the CPU: what the fast build does, instead of what the text says
     bool prebuild = false;    // on the CPU: the fast build of every variant too, so that nothing is left to compile
   };
   CheckedBackend(DeviceType device, const Options& options);

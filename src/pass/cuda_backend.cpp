@@ -189,10 +189,10 @@ std::unique_ptr<PreparedPlan> CudaBackend::build(const LaunchPlan& plan, void* c
         k.variant = v;
         k.source = describe_kernel(lower_launch(plan, launch, variant).take(), plan, launch, variant, addresses).take();
         if (!k.empty())
-          k.emitted =
-              tile_cuda::run_stages(k.source.function, k.source.facts,
-                                    cuda_target(variant, tile_cuda::machine_of(device)), dump_into(dump_folder_, name))
-                  .take();
+          k.emitted = tile_cuda::run_stages(k.source.function, k.source.facts,
+                                            cuda_target(variant, tile_cuda::machine_of(device)),
+                                            dump_into(options_.dump_folder, name))
+                          .take();
         return k;
       });
       if (kernel)

@@ -9,8 +9,7 @@ namespace passnet {
 
 class CudaBackend final : public CompilingBackend {
  public:
-  explicit CudaBackend(Engine& engine, std::string dump_folder = {})
-      : CompilingBackend(engine, std::move(dump_folder)) {}
+  using CompilingBackend::CompilingBackend;
   DeviceType device() const override { return DeviceType::cuda; }
 
  private:

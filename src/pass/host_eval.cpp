@@ -25,12 +25,14 @@ HostValue HostMachine::eval_name(const py::Expr& e, Frame& frame) {
 }
 
 HostValue HostMachine::eval(const py::Expr& e, Frame& frame) {
-  constexpr int kDeepest = 800;  // of the machine's own stack
+  constexpr int kDeepest = 800;            // of the machine's own stack
+  constexpr std::size_t kBytesAStep = 64;  // of a string, which takes memory
   step(e.place);
   if (nesting_ >= kDeepest) refuse(Code::limit, "expressions and calls are nested too deeply", e.place);
   ++nesting_;
   HostValue v = eval_one(e, frame);
   --nesting_;
+  steps_ += static_cast<std::int64_t>(v.text.size() / kBytesAStep);
   return v;
 }
 

@@ -47,10 +47,16 @@ class KernelBackend {
   virtual bool failed() const { return false; }
 };
 
+struct BackendOptions {
+  std::string dump_folder;     // where every stage of every kernel is written as text; empty: nowhere
+  bool atomics_alone = false;  // on the CPU: kernels with atomics run on one thread, so that always the same happens
+};
+
 // A back-end that compiles: what it built is reported, what it could not is told.
 class CompilingBackend : public KernelBackend {
  public:
-  CompilingBackend(Engine& engine, std::string dump_folder) : engine_(engine), dump_folder_(std::move(dump_folder)) {}
+  explicit CompilingBackend(Engine& engine, BackendOptions options = {})
+      : engine_(engine), options_(std::move(options)) {}
   Result<std::unique_ptr<PreparedPlan>> prepare(const LaunchPlan& plan, void* const* addresses) final;
   const std::vector<std::shared_ptr<KernelReport>>& reports() const final { return reports_; }
   bool failed() const final { return failed_; }
@@ -59,15 +65,15 @@ class CompilingBackend : public KernelBackend {
   virtual std::unique_ptr<PreparedPlan> build(const LaunchPlan& plan, void* const* addresses) = 0;
 
   Engine& engine_;
-  const std::string dump_folder_;
+  const BackendOptions options_;
   std::vector<std::shared_ptr<KernelReport>> reports_;
 
  private:
   bool failed_ = false;
 };
 
-// The back-end of a device. `dump_folder`: where every stage of every kernel is written as text; empty: nowhere.
-std::unique_ptr<KernelBackend> make_backend(Engine& engine, DeviceType device, std::string dump_folder = {});
+// The back-end of a device.
+std::unique_ptr<KernelBackend> make_backend(Engine& engine, DeviceType device, const BackendOptions& options = {});
 
 // Launches nothing: what a kernel would have written stays as allocated, and shapes flow on.
 class RecordingBackend final : public KernelBackend {

@@ -97,10 +97,10 @@ Result<tile::Function> lower_launch(const LaunchPlan& plan, const Launch& launch
 }
 
 Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
-                                  void* const* addresses, bool checked, const tile_cpu::StageDump& dump) {
+                                  void* const* addresses, tile_cpu::Build build, const tile_cpu::StageDump& dump) {
   auto lowered = lower_launch(plan, launch, variant);
   if (!lowered) return std::move(lowered.error());
-  return build_function(std::move(*lowered), plan, launch, variant, addresses, checked, dump);
+  return build_function(std::move(*lowered), plan, launch, variant, addresses, build, dump);
 }
 
 std::vector<BuiltVariant> build_kernels(const LaunchPlan& plan, void* const* addresses, const DumpOf& dump_of) {
@@ -110,7 +110,7 @@ std::vector<BuiltVariant> build_kernels(const LaunchPlan& plan, void* const* add
   parallel_run(0, out.size(), [&](std::size_t k) {
     BuiltVariant& b = out[k];
     const Launch& launch = plan.launches[b.launch];
-    b.source = build_kernel(plan, launch, launch.variants[b.variant], addresses, false,
+    b.source = build_kernel(plan, launch, launch.variants[b.variant], addresses, tile_cpu::Build::fast,
                             dump_of ? dump_of(b.launch, b.variant) : tile_cpu::StageDump{});
   });
   return out;
@@ -143,16 +143,16 @@ Result<KernelSource> describe_kernel(tile::Function function, const LaunchPlan& 
 }
 
 Result<KernelSource> build_function(tile::Function function, const LaunchPlan& plan, const Launch& launch,
-                                    const LaunchVariant& variant, void* const* addresses, bool checked,
+                                    const LaunchVariant& variant, void* const* addresses, tile_cpu::Build build,
                                     const tile_cpu::StageDump& dump) {
   auto described = describe_kernel(std::move(function), plan, launch, variant, addresses);
   if (!described) return described;
   KernelSource out = std::move(*described);
   if (out.programs() == 0) return out;  // nothing will run
-  auto emitted = tile_cpu::run_stages(out.function, out.facts, checked, dump);
+  auto emitted = tile_cpu::run_stages(out.function, out.facts, build, dump);
   if (!emitted) return std::move(emitted.error());
   out.emitted = std::move(*emitted);
-  const std::int64_t limit = checked ? kCheckedScratchLimit : kScratchLimit;
+  const std::int64_t limit = build == tile_cpu::Build::checked ? kCheckedScratchLimit : kScratchLimit;
   if (out.emitted.scratch_bytes > limit)
     return Error{Code::limit,
                  launch.kernel.module == nullptr ? Where{} : launch.kernel.module->where(launch.kernel.function->place),

@@ -38,11 +38,11 @@ Result<KernelSource> describe_kernel(tile::Function function, const LaunchPlan& 
                                      const LaunchVariant& variant, void* const* addresses);
 // What follows, from any stage of the function. `addresses`: those of the plan's inputs are set.
 Result<KernelSource> build_function(tile::Function function, const LaunchPlan& plan, const Launch& launch,
-                                    const LaunchVariant& variant, void* const* addresses, bool checked,
+                                    const LaunchVariant& variant, void* const* addresses, tile_cpu::Build build,
                                     const tile_cpu::StageDump& dump = {});
 // Both.
 Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,
-                                  void* const* addresses, bool checked, const tile_cpu::StageDump& dump = {});
+                                  void* const* addresses, tile_cpu::Build build, const tile_cpu::StageDump& dump = {});
 
 // Every distinct variant of every launch, by all cores, in their order.
 struct BuiltVariant {

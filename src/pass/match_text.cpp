@@ -45,6 +45,14 @@ std::string node_source_line(const Graph& graph, NodeId id) {
 
 std::uint32_t node_line(const Graph& graph, NodeId id) { return id < 0 ? 0 : graph.nodes[id].line; }
 
+static std::string reason_line(const Reason& r, const ReasonText& t) {
+  std::string out(reason_name(r.type));
+  if (!t.pattern_node.empty()) out += fmt::format(" at '{}'", t.pattern_node);
+  if (!t.graph_node.empty()) out += fmt::format(" against the graph's '{}'", t.graph_node);
+  if (t.expected.empty()) return out + fmt::format(": {}", t.actual);
+  return out + fmt::format(": expected {}, found {}", t.expected, t.actual.empty() ? "nothing" : t.actual);
+}
+
 std::string match_text(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result,
                        const std::vector<Reason>& reasons, const std::string& file) {
   std::string out;
@@ -59,13 +67,7 @@ std::string match_text(const Pattern& pattern, const MatchIndex& index, MatchMod
         "combinations\n");
   for (const Reason& r : reasons) {
     const ReasonText t = reason_text(r, pattern, index, mode);
-    out += fmt::format("  {}", reason_name(r.type));
-    if (!t.pattern_node.empty()) out += fmt::format(" at '{}'", t.pattern_node);
-    if (!t.graph_node.empty()) out += fmt::format(" against the graph's '{}'", t.graph_node);
-    if (t.expected.empty())
-      out += fmt::format(": {}\n", t.actual);
-    else
-      out += fmt::format(": expected {}, found {}\n", t.expected, t.actual.empty() ? "nothing" : t.actual);
+    out += fmt::format("  {}\n", reason_line(r, t));
     if (r.pattern_node >= 0)
       out += fmt::format("    {}:{}: {}\n", pattern.graph.file, node_line(pattern.graph, r.pattern_node),
                          node_source_line(pattern.graph, r.pattern_node));
@@ -74,6 +76,27 @@ std::string match_text(const Pattern& pattern, const MatchIndex& index, MatchMod
                          node_source_line(index.graph, r.graph_node));
     out += fmt::format("    {}\n", t.advice);
   }
+  return out;
+}
+
+std::vector<std::string> why_not_applied(const Graph& graph, const PassFolder& folder, MatchMode mode,
+                                         const Applied& applied) {
+  constexpr std::size_t kMostPasses = 8;
+  std::vector<std::string> out;
+  const MatchIndex index(graph);
+  for (std::size_t i = 0; i < std::min(kMostPasses, folder.passes.size()); ++i) {
+    const Pass& pass = folder.passes[i];
+    std::string why = "its matches cannot become one call";
+    if (applied.passes[i].left_out == 0) {
+      const Pattern pattern(pass.pattern);
+      const MatchResult result = find_matches(pattern, index, mode);
+      const std::vector<Reason> reasons = explain(pattern, index, mode, result);
+      why = reasons.empty() ? "no match" : reason_line(reasons[0], reason_text(reasons[0], pattern, index, mode));
+    }
+    out.push_back(fmt::format("{}: {}", pass.name, why));
+  }
+  if (folder.passes.size() > kMostPasses)
+    out.push_back(fmt::format("and {} passes more", folder.passes.size() - kMostPasses));
   return out;
 }
 

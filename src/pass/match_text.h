@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pass/explain.h"
+#include "pass/manage.h"
 
 namespace passnet {
 
@@ -17,6 +18,10 @@ std::string match_text(const Pattern& pattern, const MatchIndex& index, MatchMod
                        const std::vector<Reason>& reasons, const std::string& file);
 // The whole of one pass file against one graph. Throws Failure.
 std::string explain_file(const std::string& file, const Graph& graph, MatchMode mode, std::size_t attempts = 1);
+
+// Of a folder that changed nothing, a line for each of its first passes.
+std::vector<std::string> why_not_applied(const Graph& graph, const PassFolder& folder, MatchMode mode,
+                                         const Applied& applied);
 
 std::string match_names(const Pattern& pattern, const Graph& graph, const Match& match,
                         const std::function<std::string(const std::string&)>& quote);

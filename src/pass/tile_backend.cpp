@@ -9,6 +9,7 @@
 #include "pass/cuda_backend.h"
 #include "pass/kernel_build.h"
 #include "pass/stage_dump.h"
+#include "tile/effects.h"
 #include "tile_cpu/launch.h"
 
 namespace passnet {
@@ -83,8 +84,8 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
     l.report->variants = 0;
   }
   for (BuiltVariant& b : build_kernels(plan, addresses, [&](std::size_t launch, std::size_t variant) {
-         return dump_into(dump_folder_, fmt::format("{}.{}.{}", reports_.size() + launch,
-                                                    plan.launches[launch].kernel.name(), variant));
+         return dump_into(options_.dump_folder, fmt::format("{}.{}.{}", reports_.size() + launch,
+                                                            plan.launches[launch].kernel.name(), variant));
        })) {
     TileLaunch& l = launches[b.launch];
     ++l.report->variants;
@@ -93,7 +94,8 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
       continue;
     }
     Candidate c{b.variant, std::move(*b.source), {}};
-    c.grid = {nullptr, c.source.programs(), c.source.emitted.scratch_bytes, c.source.emitted.program_cost};
+    c.grid = {nullptr, c.source.programs(), c.source.emitted.scratch_bytes, c.source.emitted.program_cost,
+              options_.atomics_alone && tile::has_atomics(c.source.function.body)};
     if (c.grid.programs > 0) sources.push_back(c.source.emitted.source);
     l.candidates.push_back(std::move(c));
   }
@@ -127,9 +129,9 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
   return out;
 }
 
-std::unique_ptr<KernelBackend> make_backend(Engine& engine, DeviceType device, std::string dump_folder) {
-  if (device == DeviceType::cuda) return std::make_unique<CudaBackend>(engine, std::move(dump_folder));
-  return std::make_unique<TileBackend>(engine, std::move(dump_folder));
+std::unique_ptr<KernelBackend> make_backend(Engine& engine, DeviceType device, const BackendOptions& options) {
+  if (device == DeviceType::cuda) return std::make_unique<CudaBackend>(engine, options);
+  return std::make_unique<TileBackend>(engine, options);
 }
 
 }  // namespace passnet

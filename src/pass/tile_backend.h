@@ -9,8 +9,7 @@ namespace passnet {
 
 class TileBackend final : public CompilingBackend {
  public:
-  explicit TileBackend(Engine& engine, std::string dump_folder = {})
-      : CompilingBackend(engine, std::move(dump_folder)) {}
+  using CompilingBackend::CompilingBackend;
 
  private:
   std::unique_ptr<PreparedPlan> build(const LaunchPlan& plan, void* const* addresses) override;

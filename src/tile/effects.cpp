@@ -100,10 +100,10 @@ class Origins {
   bool changed_ = false;
 };
 
-// Values that are made of something loaded, grown until nothing changes.
+// Values that are made of something loaded, or of a float, grown until nothing changes.
 class Loaded {
  public:
-  explicit Loaded(const Function& f) : made_(f.types.size()) {
+  explicit Loaded(const Function& f) : f_(f), made_(f.types.size()) {
     do {
       changed_ = false;
       walk(f.body, false);
@@ -133,7 +133,7 @@ class Loaded {
         accessed_by_ |= op.code != Code::atomic_cas && op.operands.size() > mask && is(op.operands[mask]);
       }
       for (const ValueId o : op.operands) loaded |= is(o);
-      for (const ValueId r : op.results) add(r, loaded);
+      for (const ValueId r : op.results) add(r, loaded || (op.code != Code::constant && is_float(f_.type(r).elem)));
     }
   }
 
@@ -160,6 +160,7 @@ class Loaded {
     for (const ValueId r : op.results) add(r, branch);
   }
 
+  const Function& f_;
   std::vector<bool> made_;
   bool changed_ = false, accessed_by_ = false;
 };
@@ -172,6 +173,13 @@ bool is_used(const Block& block, ValueId value) {
 }
 
 }  // namespace
+
+bool has_atomics(const Block& block) {
+  return std::any_of(block.ops.begin(), block.ops.end(), [](const Op& op) {
+    return op.code == Code::atomic || op.code == Code::atomic_cas ||
+           std::any_of(op.blocks.begin(), op.blocks.end(), [](const Block& b) { return has_atomics(b); });
+  });
+}
 
 bool is_used(const Function& function, ValueId value) { return is_used(function.body, value); }
 

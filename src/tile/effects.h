@@ -15,10 +15,13 @@ std::vector<bool> written_parameters(const Function& function);
 // -1: several, anywhere, or no pointer.
 std::vector<std::int32_t> pointer_origins(const Function& function);
 
+bool has_atomics(const Block& block);
+
 bool is_used(const Function& function, ValueId value);
 
-// Whether what is in memory may decide which memory is accessed: an address, a mask or a branch is made of something
-// loaded. Otherwise a launch accesses the same places whatever the tensors hold.
+// Whether more than the launch may decide which memory is accessed: an address, a mask or a branch is made of something
+// loaded, or of a float, which rounds as a build has it. Otherwise a launch accesses the same places whatever the
+// tensors hold, in every build.
 bool accesses_by_contents(const Function& function);
 
 }  // namespace passnet::tile

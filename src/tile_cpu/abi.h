@@ -15,8 +15,8 @@ union Argument {  // in the order of the kernel's parameters
 // aligned to 64, of this thread alone. Reentrant.
 using Kernel = void (*)(const Argument* arguments, std::int64_t begin, std::int64_t end, char* scratch);
 
-// Of the checked build. Asked before every element that is touched; 0: do not touch it (a load then gives 0). What is
-// plainly right a kernel sees for itself.
+// Of builds that are checked. Asked before every element that is touched; 0: do not touch it (a load then gives 0).
+// What is plainly right a kernel sees for itself.
 struct Hooks {
   // By site, an element in begin..end: without marks it may be loaded; with marks (by element) it may be loaded or
   // stored where no other program has touched it. Empty: always ask.
@@ -37,6 +37,13 @@ struct Hooks {
 using CheckedKernel = void (*)(const Argument* arguments, std::int64_t begin, std::int64_t end, char* scratch,
                                const Hooks* hooks);
 
-inline constexpr char kKernelSymbol[] = "passnet_kernel";  // of either
+enum class Build : std::uint8_t {
+  fast,
+  checked,   // every access that the kernel's text has, made once and in its order
+  followed,  // the accesses that the fast build makes: its loops, and so its rounding, bit for bit
+};
+constexpr bool is_hooked(Build build) { return build != Build::fast; }  // a CheckedKernel
+
+inline constexpr char kKernelSymbol[] = "passnet_kernel";  // of all
 
 }  // namespace passnet::tile_cpu

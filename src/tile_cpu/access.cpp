@@ -191,8 +191,9 @@ Ref Emitter::load(const Op& op, const Index& index, Mode mode) {
   const Ref at = sum_terms(a, scalar);
   level = std::max(level, at.level);
   const std::string pointer = element_pointer(a, at.text);
-  std::string text = checked_ ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", access_name(elem), site(op), pointer)
-                              : fmt::format("ld1<{}>({})", access_name(elem), pointer);
+  std::string text = is_hooked(build_)
+                         ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", access_name(elem), site(op), pointer)
+                         : fmt::format("ld1<{}>({})", access_name(elem), pointer);
   if (!left.empty()) {
     const Ref m = eval_mask(left, scalar);
     level = std::max(level, m.level);
@@ -220,8 +221,8 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
     const Ref at = sum_terms(a, Mode::first);
     level = std::max(level, at.level);
     const std::string pointer = fmt::format("{} + ({})", a.base, at.text);
-    if (*step == 1 && !checked_) ahead = pointer;
-    if (checked_)
+    if (*step == 1 && !is_hooked(build_)) ahead = pointer;
+    if (is_hooked(build_))
       text = fmt::format("ck_ld_step<{}, Full>(hooks, {}, program, {}, {}L, {}, {}, n)", kind, site(op), pointer, *step,
                          lane_mask, rest);
     else if (lanes_mask && *step == 1)
@@ -255,7 +256,7 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
                 : i == 0           ? wide
                                    : fmt::format("{} + {}", offsets, wide);
     }
-    if (checked_)
+    if (is_hooked(build_))
       text = fmt::format("ck_ld<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op), base, offsets,
                          lane_mask, rest);
     else if (lanes_mask)
@@ -263,7 +264,7 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
     else
       text = fmt::format("ld_at<{}, Full>({}, {}, n)", kind, base, offsets);
   }
-  if (!mask.empty() && !m.lanes && !checked_) text = fmt::format("({} ? {} : {})", m.text, text, rest);
+  if (!mask.empty() && !m.lanes && !is_hooked(build_)) text = fmt::format("({} ? {} : {})", m.text, text, rest);
   if (!ahead.empty() && level == static_cast<int>(levels_.size()) - 1) fetch_ahead(op, a, ahead);
   return put(op.result(), elem, text, level, true);
 }
@@ -301,9 +302,9 @@ void Emitter::store(const Op& op, const Index& index) {
   std::string text;
   const bool lanes_mask = !left.empty() && m.lanes;
   const std::string mask = left.empty() ? "all(true)" : lanes_of(m, Elem::i1).text;
-  if (step && !atomic && (*step == 1 || (*step != 0 && (!lanes_mask || checked_)))) {
+  if (step && !atomic && (*step == 1 || (*step != 0 && (!lanes_mask || is_hooked(build_))))) {
     const std::string pointer = fmt::format("{} + ({})", a.base, sum_terms(a, Mode::first).text);
-    if (checked_)
+    if (is_hooked(build_))
       text = fmt::format("ck_st_step<{}, Full>(hooks, {}, program, {}, {}L, {}, {}, n)", kind, site(op), pointer, *step,
                          value, mask);
     else if (lanes_mask)
@@ -331,15 +332,15 @@ void Emitter::store(const Op& op, const Index& index) {
       const std::string desired =
           op.code == Code::atomic_cas ? lanes_of(eval(op.operands[2], index, Mode::lanes), elem).text : value;
       text = fmt::format("atomic_at<{}, Full>({}, {}, {}, {}, {}, {}, n)", kind,
-                         checked_ ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op))
-                                  : fmt::format("Atomic_{}{{}}", what),
+                         is_hooked(build_) ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op))
+                                           : fmt::format("Atomic_{}{{begin == 0 && end == {}}}", what, programs()),
                          base, offsets, value, desired, mask);
       if (kept) {
         const std::string old = fresh("old");
         code += fmt::format("{}const {} {} = {};\n", indent, lanes_name(elem), old, text);
         return keep_old({old, vector_level_, true});
       }
-    } else if (checked_) {
+    } else if (is_hooked(build_)) {
       text = fmt::format("ck_st<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op), base, offsets, value,
                          mask);
     } else if (lanes_mask) {
@@ -348,7 +349,7 @@ void Emitter::store(const Op& op, const Index& index) {
       text = fmt::format("st_at<{}, Full>({}, {}, {}, n)", kind, base, offsets, value);
     }
   }
-  if (!left.empty() && !m.lanes && !checked_ && !atomic) text = fmt::format("if ({}) {}", m.text, text);
+  if (!left.empty() && !m.lanes && !is_hooked(build_) && !atomic) text = fmt::format("if ({}) {}", m.text, text);
   (last_ != nullptr ? *last_ : levels_.back().code) += fmt::format("{}{};\n", indent, text);
 }
 

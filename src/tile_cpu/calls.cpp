@@ -201,7 +201,7 @@ void Emitter::emit_scalar(const Op& op) {
     }
     case Code::load: {
       const std::string kind = access_name(elem);
-      std::string value = checked_
+      std::string value = is_hooked(build_)
                               ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", kind, site(op), text(op.operands[0]))
                               : fmt::format("ld1<{}>({})", kind, text(op.operands[0]));
       if (op.operands.size() > 1)
@@ -212,7 +212,7 @@ void Emitter::emit_scalar(const Op& op) {
     case Code::store: {
       const std::string kind = access_name(elem);
       const std::string mask = op.operands.size() > 2 ? fmt::format("if ({}) ", text(op.operands[2])) : "";
-      if (checked_)
+      if (is_hooked(build_))
         line(fmt::format("{}ck_st1<{}>(hooks, {}, program, {}, {});", mask, kind, site(op), text(op.operands[0]),
                          text(op.operands[1])));
       else
@@ -223,8 +223,9 @@ void Emitter::emit_scalar(const Op& op) {
     case Code::atomic_cas: {
       const bool cas = op.code == Code::atomic_cas;
       const std::string what = cas ? "cas" : atomic_policy(op.atomic);
-      const std::string policy = checked_ ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op))
-                                          : fmt::format("Atomic_{}{{}}", what);
+      const std::string policy = is_hooked(build_)
+                                     ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op))
+                                     : fmt::format("Atomic_{}{{begin == 0 && end == {}}}", what, programs());
       const std::string value = text(op.operands[1]);
       std::string call = fmt::format("atomic_one<{}>({}, {}, {}, {})", access_name(elem), policy, text(op.operands[0]),
                                      value, cas ? text(op.operands[2]) : value);

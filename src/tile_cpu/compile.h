@@ -8,6 +8,7 @@
 
 #include "base/cache.h"
 #include "base/error.h"
+#include "tile_cpu/abi.h"
 
 namespace passnet::tile_cpu {
 
@@ -25,7 +26,6 @@ struct Compiler {
 // Looked for once; the error says what to install.
 Result<Compiler> compiler();
 
-enum class Build : std::uint8_t { fast, checked };
 std::vector<std::string> compile_flags(Build build);
 
 // `source` needs no header and defines abi.h's kKernelSymbol. A source that does not compile is our bug: the error has

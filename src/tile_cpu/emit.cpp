@@ -33,10 +33,10 @@ std::int64_t Array::bytes() const {
   return n;
 }
 
-Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts, bool checked)
+Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts, Build build)
     : f_(function),
       facts_(facts),
-      checked_(checked),
+      build_(build),
       ranges_(tile::ranges(function, facts)),
       origin_(tile::pointer_origins(function)) {
   const std::size_t n = f_.types.size();
@@ -328,10 +328,10 @@ Emitted Emitter::run() {
   estimate(f_.body, 1);
   const auto& g = facts_.grid;
   std::string out = fmt::format("// {}: grid {} x {} x {}\n", f_.name, g[0], g[1], g[2]);
-  out += prelude(levels_[0].code, checked_);
+  out += prelude(levels_[0].code, is_hooked(build_));
   out += fmt::format(
       "extern \"C\" void passnet_kernel(const Argument* arguments, i64 begin, i64 end, char* scratch{}) {{\n",
-      checked_ ? ", const Hooks* hooks" : "");
+      is_hooked(build_) ? ", const Hooks* hooks" : "");
   out += head + declare_arrays();
   out += "  for (i64 program = begin; program < end; ++program) {\n";
   if (g[1] == 1 && g[2] == 1)
@@ -356,8 +356,8 @@ Emitted Emitter::run() {
   return std::move(out_);
 }
 
-Result<Emitted> emit(const tile::Function& function, const tile::LaunchFacts& facts, bool checked) {
-  return guarded([&] { return Emitter(function, facts, checked).run(); });
+Result<Emitted> emit(const tile::Function& function, const tile::LaunchFacts& facts, Build build) {
+  return guarded([&] { return Emitter(function, facts, build).run(); });
 }
 
 }  // namespace passnet::tile_cpu

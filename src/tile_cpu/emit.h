@@ -8,6 +8,7 @@
 #include "tile/checked.h"
 #include "tile/ir.h"
 #include "tile/launch_facts.h"
+#include "tile_cpu/abi.h"
 
 namespace passnet::tile_cpu {
 
@@ -15,10 +16,10 @@ struct Emitted {
   std::string source;              // without any include
   std::int64_t scratch_bytes = 0;  // per thread
   double program_cost = 0;         // rough nanoseconds of one program, to decide about threads
-  std::vector<tile::Site> sites;   // checked build only
+  std::vector<tile::Site> sites;   // of a build that is hooked
 };
 
 // `function` is verified, specialised for `facts` and simplified.
-Result<Emitted> emit(const tile::Function& function, const tile::LaunchFacts& facts, bool checked = false);
+Result<Emitted> emit(const tile::Function& function, const tile::LaunchFacts& facts, Build build = Build::fast);
 
 }  // namespace passnet::tile_cpu

@@ -108,7 +108,7 @@ struct Level {
 
 class Emitter {
  public:
-  Emitter(const tile::Function& function, const tile::LaunchFacts& facts, bool checked);
+  Emitter(const tile::Function& function, const tile::LaunchFacts& facts, Build build);
   Emitted run();
 
  private:
@@ -134,6 +134,7 @@ class Emitter {
   std::int32_t parameter_of(ValueId pointer) const { return origin_[static_cast<std::size_t>(pointer)]; }
   std::int32_t memory_of(ValueId pointer) const;
   const Type& type(ValueId v) const { return f_.type(v); }
+  std::int64_t programs() const { return facts_.grid[0] * facts_.grid[1] * facts_.grid[2]; }
   const Op* def(ValueId v) const { return def_[static_cast<std::size_t>(v)]; }
   Home& home(ValueId v) { return home_[static_cast<std::size_t>(v)]; }
   const Home& home(ValueId v) const { return home_[static_cast<std::size_t>(v)]; }
@@ -263,6 +264,7 @@ class Emitter {
   auto along(int dimension, F&& f);  // with it as the vector loop
   bool is_apart(ValueId pointer);
   std::optional<Matrix> matrix_of(const Op& load);
+  void follow_matrix(const Op& load, const std::string& from, const std::int64_t* steps, const std::string* counts);
   std::string count_of(const std::vector<Bound>& bounds, std::string all);
   struct Turn {
     Matrix matrix;
@@ -283,7 +285,7 @@ class Emitter {
 
   const tile::Function& f_;
   const tile::LaunchFacts& facts_;
-  const bool checked_;
+  const Build build_;
   std::vector<tile::Range> ranges_;
   std::vector<bool> quiet_;  // by value: a float that is no signalling NaN
   std::vector<std::int32_t> origin_;

@@ -46,7 +46,7 @@ char* thread_scratch(std::int64_t bytes) {
 void launch(Engine& engine, const Grid& grid, const Argument* arguments) {
   if (grid.programs == 0) return;
   Context context{grid, arguments};
-  if (grid.program_cost * static_cast<double>(grid.programs) < kSerialBelow) {
+  if (grid.one_thread || grid.program_cost * static_cast<double>(grid.programs) < kSerialBelow) {
     run_range(&context, 0, grid.programs);
     return;
   }

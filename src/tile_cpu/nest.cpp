@@ -321,7 +321,7 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
   }
   // Where nothing is read of what is stored, a body gives its stores back, so that a few can be computed together.
   const bool apart =
-      !checked_ && group.axis < 0 && std::all_of(group.roots.begin(), group.roots.end(), [&](const Root& r) {
+      !is_hooked(build_) && group.axis < 0 && std::all_of(group.roots.begin(), group.roots.end(), [&](const Root& r) {
         return r.kind == Root::Kind::store && r.op->code == Code::store && never_read(*r.op);
       });
   std::string stores;

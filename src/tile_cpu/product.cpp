@@ -97,6 +97,8 @@ void Emitter::emit_product(const Op& op) {
       counts[i + d] = count_of(matrix->bounds[d], counts[i + d]);
     }
   }
+  for (const std::size_t i : {0, 1})
+    if (factors_.at(&op)[i]) follow_matrix(*def(op.operands[i]), operands[i], steps[i], counts + i);
   for (std::int64_t p = 0; p < batch; ++p)
     code(fmt::format("dot<{}, {}, {}>({} + {}, {}, {}, {} + {}, {}, {}, {} + {}, {}, {}, {});", m, n,
                      std::min(terms.at_most, kDepth), operands[0], p * m * k, steps[0][0], steps[0][1], operands[1],

@@ -131,7 +131,7 @@ bool Emitter::is_repeated(ValueId v) const {
 bool Emitter::must_keep(const Op& op, std::span<const Op> run) {
   const ValueId v = op.result();
   // checked: every load is an access of its own, whatever of it is used
-  if (op.code == Code::load && (checked_ || overwritten(op))) return true;
+  if (op.code == Code::load && (build_ == Build::checked || overwritten(op))) return true;
   if (op.code == Code::constant || op.code == Code::splat || op.code == Code::arange) return false;
   if (is_repeated(v)) return true;
   bool leaves = false;
@@ -171,7 +171,7 @@ std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, st
     for (const ValueId v : op.results) tiles = tiles || type(v).is_tile();
     Root r;
     r.op = &op;
-    if (op.code == Code::check && !checked_) continue;
+    if (op.code == Code::check && build_ != Build::checked) continue;
     if (!tiles || (op.code == Code::reshape && !type(op.result()).is_tile())) {
       out.push_back(std::move(r));
       continue;

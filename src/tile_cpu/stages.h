@@ -8,9 +8,9 @@ namespace passnet::tile_cpu {
 
 using tile::StageDump;
 
-// `function` is what the front-end made or a text gave; it ends up simplified. Stages as tile::prepare, then cpp or
-// checked_cpp.
-Result<Emitted> run_stages(tile::Function& function, const tile::LaunchFacts& facts, bool checked,
+// `function` is what the front-end made or a text gave; it ends up simplified. Stages as tile::prepare, then cpp,
+// checked_cpp or followed_cpp.
+Result<Emitted> run_stages(tile::Function& function, const tile::LaunchFacts& facts, Build build,
                            const StageDump& dump = {});
 
 }  // namespace passnet::tile_cpu

@@ -52,7 +52,7 @@ bool Emitter::is_apart(ValueId pointer) {
 // The matrix in memory that a load reads; nullopt: it is none, or its mask is more than bounds.
 std::optional<Emitter::Matrix> Emitter::matrix_of(const Op& load) {
   const ValueId v = load.result();
-  if (checked_ || type(v).shape.rank != 2 || home(v).kind != Home::Kind::nowhere) return std::nullopt;
+  if (build_ == Build::checked || type(v).shape.rank != 2 || home(v).kind != Home::Kind::nowhere) return std::nullopt;
   const Address a = address(load.operands[0], kElements, Mode::zero);
   if (a.base.empty()) return std::nullopt;
   Matrix out;
@@ -77,6 +77,14 @@ std::optional<Emitter::Matrix> Emitter::matrix_of(const Op& load) {
     for (const int d : {0, 1})
       if (along(d, [&] { return step_of(load.operands[2], kElements); }) != 0) return std::nullopt;
   return out;
+}
+
+// What is read of a matrix without a mask of its own is looked at before.
+void Emitter::follow_matrix(const Op& load, const std::string& from, const std::int64_t* steps,
+                            const std::string* counts) {
+  if (!is_hooked(build_)) return;
+  code(fmt::format("if (ck_matrix(hooks, {}, program, {}, {}L, {}, {}L, {}))", site(load), from, steps[0], counts[0],
+                   steps[1], counts[1]));
 }
 
 // How many of `all` rows or columns the bounds leave.
@@ -141,8 +149,10 @@ void Emitter::emit_turn(const Op& load) {
   for (const std::size_t d : {0, 1}) count[d] = count_of(turn.matrix.bounds[d], std::to_string(shape[d]));
   const std::string other = load.operands.size() > 2 ? eval(load.operands[2], kFirst, Mode::zero).text : "0";
   const std::size_t column = turn.contiguous, row = 1 - turn.contiguous;
-  code(fmt::format("turn<{}, {}, {}>({} + ({}), {}, {}, {}, {}, {}, {});", access_name(elem), shape[row], shape[column],
-                   at.base, sum_terms(at, Mode::zero).text, turn.matrix.steps[row], count[row], count[column], other,
+  const std::string from = fmt::format("{} + ({})", at.base, sum_terms(at, Mode::zero).text);
+  follow_matrix(load, from, turn.matrix.steps, count);
+  code(fmt::format("turn<{}, {}, {}>({}, {}, {}, {}, {}, {}, {});", access_name(elem), shape[row], shape[column], from,
+                   turn.matrix.steps[row], count[row], count[column], other,
                    arrays_[static_cast<std::size_t>(array)].name,
                    program_step(load.operands[0]).value_or(ProgramStep{}).fixed));
   close("{");

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 
 #include "tile_cpu/abi.h"
 #include "tile_cpu/compile.h"
@@ -28,11 +29,12 @@ struct Case {
   TestMemory start, expected;
   std::vector<Argument> arguments;
   std::int64_t scratch = 0;
-  std::size_t sites = 0;  // of the checked build
+  std::size_t sites = 0;  // of a build that is hooked
+  std::string name;       // of the compiled function
 };
 
 // Everything that can be in the emitter's way: some functions specialised, some simplified, some neither.
-std::string prepare(Case& c, bool checked) {
+std::string prepare(Case& c, tile_cpu::Build build) {
   RandomFunction random(c.seed);
   c.function = random.make();
   c.arguments = random.arguments(c.start);
@@ -46,11 +48,12 @@ std::string prepare(Case& c, bool checked) {
     for (ParameterFacts& p : facts.parameters) p.integer.reset();
   if (c.seed % 3 != 0) simplify(c.function);
   if (c.seed % 3 == 2) simplify_ranges(c.function, facts);
-  const tile_cpu::Emitted emitted = tile_cpu::emit(c.function, facts, checked).take();
+  const tile_cpu::Emitted emitted = tile_cpu::emit(c.function, facts, build).take();
   c.scratch = emitted.scratch_bytes;
   c.sites = emitted.sites.size();
   std::string source = emitted.source.substr(emitted.source.find("extern \"C\" void passnet_kernel("));
-  return source.replace(source.find("passnet_kernel"), std::strlen("passnet_kernel"), fmt::format("kernel_{}", c.seed));
+  c.name = fmt::format("kernel_{}_{}", c.seed, static_cast<int>(build));
+  return source.replace(source.find("passnet_kernel"), std::strlen("passnet_kernel"), c.name);
 }
 
 bool close(Elem elem, Bits a, Bits b) {
@@ -61,8 +64,10 @@ bool close(Elem elem, Bits a, Bits b) {
   return x == y || std::abs(x - y) <= unit * std::abs(y);
 }
 
-std::string run(const Case& c, void* kernel, bool checked) {
-  std::vector<std::vector<char>> memory;
+using Memory = std::vector<std::vector<char>>;
+
+Memory run(const Case& c, void* kernel, tile_cpu::Build build) {
+  Memory memory;
   for (const auto& buffer : c.start.buffers) {
     const auto size = static_cast<std::size_t>(elem_bytes(buffer.elem));
     std::vector<char>& bytes = memory.emplace_back(buffer.elements.size() * size);
@@ -82,7 +87,7 @@ std::string run(const Case& c, void* kernel, bool checked) {
   }
   std::vector<char> scratch(static_cast<std::size_t>(c.scratch) + 64);
   char* aligned = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
-  if (checked) {
+  if (is_hooked(build)) {
     const std::vector<tile_cpu::Hooks::Window> windows(c.sites);  // empty: all is asked
     const tile_cpu::Hooks hooks{windows.data(), nullptr,
                                 [](void*, std::int64_t, void*, std::int64_t, const void*) { return 1; },
@@ -91,6 +96,10 @@ std::string run(const Case& c, void* kernel, bool checked) {
   } else {
     reinterpret_cast<tile_cpu::Kernel>(kernel)(arguments.data(), 0, kGrid[0], aligned);
   }
+  return memory;
+}
+
+std::string difference(const Case& c, const Memory& memory) {
   for (std::size_t k = 0; k < memory.size(); ++k) {
     const auto& expected = c.expected.buffers[k];
     const auto size = static_cast<std::size_t>(elem_bytes(expected.elem));
@@ -106,27 +115,47 @@ std::string run(const Case& c, void* kernel, bool checked) {
   return {};
 }
 
-void compare(bool checked, std::uint64_t count) {
-  constexpr std::uint64_t kPerFile = 20;
+// What each of the builds of random functions leaves in memory.
+void run_random(const std::vector<tile_cpu::Build>& builds, std::uint64_t count,
+                const std::function<void(const Case&, const std::vector<Memory>&)>& look) {
+  const std::uint64_t kPerFile = 20 / builds.size();
   const std::uint64_t first = setting("TILE_RANDOM_SEED", 1), last = first + setting("TILE_RANDOM_COUNT", count);
   for (std::uint64_t begin = first; begin < last; begin += kPerFile) {
-    std::vector<Case> cases(std::min(kPerFile, last - begin));
+    std::vector<Case> cases(std::min(kPerFile, last - begin) * builds.size());
     std::string source = "#define HOOKED\n" + tile_cpu::prelude("dot< turn< hooks atomic_", false), table;
     for (std::size_t i = 0; i < cases.size(); ++i) {
-      cases[i].seed = begin + i;
-      source += prepare(cases[i], checked);
-      table += fmt::format("(void*)kernel_{}, ", cases[i].seed);
+      cases[i].seed = begin + i / builds.size();
+      source += prepare(cases[i], builds[i % builds.size()]);
+      table += fmt::format("(void*){}, ", cases[i].name);
     }
     source += fmt::format("extern \"C\" {{ void* passnet_kernel[] = {{{}}}; }}\n", table);
     const auto compiled = tile_cpu::compile(source, tile_cpu::Build::checked);
     ASSERT_TRUE(compiled) << error_text(compiled.error());
-    for (std::size_t i = 0; i < cases.size(); ++i)
-      EXPECT_EQ(run(cases[i], static_cast<void**>(compiled->entry)[i], checked), "") << print(cases[i].function);
+    for (std::size_t i = 0; i < cases.size(); i += builds.size()) {
+      std::vector<Memory> memories;
+      for (std::size_t b = 0; b < builds.size(); ++b)
+        memories.push_back(run(cases[i + b], static_cast<void**>(compiled->entry)[i + b], builds[b]));
+      look(cases[i], memories);
+    }
   }
 }
 
-TEST(TileCpu, CompiledDoesAsInterpreted) { compare(false, 100); }
-TEST(TileCpu, CheckedDoesAsInterpreted) { compare(true, 40); }
+void compare(tile_cpu::Build build, std::uint64_t count) {
+  run_random({build}, count, [](const Case& c, const std::vector<Memory>& memories) {
+    EXPECT_EQ(difference(c, memories[0]), "") << print(c.function);
+  });
+}
+
+TEST(TileCpu, CompiledDoesAsInterpreted) { compare(tile_cpu::Build::fast, 100); }
+TEST(TileCpu, CheckedDoesAsInterpreted) { compare(tile_cpu::Build::checked, 40); }
+
+// No kernel can tell by a last bit whether it is followed.
+TEST(TileCpu, FollowedHasTheFastBuildsBits) {
+  run_random({tile_cpu::Build::fast, tile_cpu::Build::followed}, 40,
+             [](const Case& c, const std::vector<Memory>& memories) {
+               EXPECT_EQ(memories[0], memories[1]) << print(c.function);
+             });
+}
 
 }  // namespace
 }  // namespace passnet::tile

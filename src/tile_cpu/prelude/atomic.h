@@ -1,6 +1,12 @@
-// Atomics: read, change, try to write. `f` makes the new element from the old one and the operands.
+// Atomics: read, change, try to write. `f` makes the new element from the old one and the operands. A thread that runs
+// all programs is alone.
 template <class E, class F>
-INLINE typename E::C atomic_change(typename E::S* p, F f) {
+INLINE typename E::C atomic_change(typename E::S* p, bool alone, F f) {
+  if (alone) {
+    const typename E::S was = *p;
+    *p = E::down(f(E::up(was)));
+    return E::up(was);
+  }
   typename E::S old = __atomic_load_n(p, __ATOMIC_RELAXED), next;
   do next = E::down(f(E::up(old)));
   while (!__atomic_compare_exchange_n(p, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
@@ -32,6 +38,7 @@ struct AtomicAs<F64> {
   struct Atomic_##NAME {                                            \
     const Hooks* hooks;                                             \
     i64 site, program;                                              \
+    static constexpr bool alone = true;                             \
     bool ask(void* p) const {                                       \
       const u64 any = 0;                                            \
       return hooks->access(hooks->context, site, p, program, &any); \
@@ -44,6 +51,7 @@ struct AtomicAs<F64> {
 #else
 #define POLICY(NAME, NEXT)                 \
   struct Atomic_##NAME {                   \
+    bool alone;                            \
     bool ask(void*) const { return true; } \
     template <class C>                     \
     static C next(C old, C x, C y) {       \
@@ -63,7 +71,7 @@ template <class E, class P>
 INLINE typename E::C atomic_one(P policy, void* p, typename E::C x, typename E::C y) {
   typedef typename AtomicAs<E>::T A;
   if (!policy.ask(p)) return typename E::C{};
-  return atomic_change<A>((typename A::S*)p, [&](typename E::C old) { return P::next(old, x, y); });
+  return atomic_change<A>((typename A::S*)p, policy.alone, [&](typename E::C old) { return P::next(old, x, y); });
 }
 template <class E, bool Full, class P, class O>
 INLINE typename E::V atomic_at(P policy, void* p, O at, typename E::V x, typename E::V y, vi32 m, i32 n) {

@@ -132,6 +132,16 @@ INLINE void ck_st_step(const Hooks* hooks, i64 site, i64 program, void* p, i64 s
     }
   }
 }
+// Whether a matrix may be read.
+template <class S>
+INLINE bool ck_matrix(const Hooks* hooks, i64 site, i64 program, const S* p, i64 row, i64 rows, i64 column,
+                      i64 columns) {
+  const Hooks::Window w = hooks->windows[site];
+  bool may = true;
+  for (i64 i = 0; i < rows; ++i)
+    for (i64 k = 0; k < columns; ++k) may &= ck_may_load(hooks, w, site, program, p + i * row + k * column) != 0;
+  return may;
+}
 template <bool Full>
 INLINE void ck_assert(const Hooks* hooks, i64 site, i64 program, vi32 m, i32 n) {
   for (int l = 0; l < n; ++l)
