@@ -133,7 +133,8 @@ class Loaded {
         accessed_by_ |= op.code != Code::atomic_cas && op.operands.size() > mask && is(op.operands[mask]);
       }
       for (const ValueId o : op.operands) loaded |= is(o);
-      for (const ValueId r : op.results) add(r, loaded || (op.code != Code::constant && is_float(f_.type(r).elem)));
+      for (const ValueId r : op.results)
+        add(r, loaded || (op.code != Code::constant && !f_.type(r).pointer && is_float(f_.type(r).elem)));
     }
   }
 

@@ -100,6 +100,13 @@ TEST(effects, accesses_by_contents) {
       by_contents(loaded + "  if %5 then {\n    store %1, %4\n    yield\n  } else {\n    yield\n  }\n"));  // a branch
 }
 
+TEST(effects, accesses_by_floats) {
+  const std::string computed = "  %3: i32 = constant 0\n  %4: f32 = cast %2\n";
+  EXPECT_FALSE(by_contents(computed + "  %5: *f32 = bitcast %0\n  store %5, %4\n"));
+  EXPECT_TRUE(by_contents(computed + "  %5: i32 = cast %4\n  %6: *i32 = addptr %1, %5\n  store %6, %3\n"));
+  EXPECT_TRUE(by_contents(computed + "  %5: i1 = lt %4, %4\n  store %1, %3, %5\n"));
+}
+
 TEST(effects, accesses_by_contents_round_a_loop) {
   const auto loop = [](const std::string& next) {
     return "  %3: i32 = constant 0\n  %4: i32 = constant 1\n"
