@@ -179,7 +179,8 @@ void Emitter::conjuncts(ValueId mask, const Index& index, std::vector<At>& out) 
   out.push_back(normal(mask, index));
 }
 
-// A condition of the form below < limit, where below moves by one with the vector loop and the limit stands still.
+// A condition of the form below < limit, where below moves by one with the vector loop and the limit stands still; or
+// the opposite of one.
 std::optional<Emitter::Bound> Emitter::bound_of(const At& condition) const {
   const Op* op = def(condition.value);
   if (op == nullptr || op->operands.size() != 2 || home(condition.value).kind != Home::Kind::nowhere)
@@ -197,9 +198,13 @@ std::optional<Emitter::Bound> Emitter::bound_of(const At& condition) const {
       break;
     default: return std::nullopt;
   }
-  if (step_of(left, condition.index) != 1 || step_of(right, condition.index) != 0) return std::nullopt;
   if (type(left).elem == Elem::u64) return std::nullopt;
-  return Bound{condition, left, right, condition.index, condition.index, inclusive};
+  const auto of_left = step_of(left, condition.index), of_right = step_of(right, condition.index);
+  if (of_left == 1 && of_right == 0)
+    return Bound{condition, left, right, condition.index, condition.index, inclusive, false};
+  if (of_left == 0 && of_right == 1)  // limit < moving: not moving <= limit
+    return Bound{condition, right, left, condition.index, condition.index, !inclusive, true};
+  return std::nullopt;
 }
 
 // The values of a root at the nest's index instead of its own domain's.
@@ -234,12 +239,29 @@ std::optional<Emitter::Bound> Emitter::common_bound(const Group& group, const In
   int most = 0;
   for (const auto& [condition, count] : votes) {
     if (count <= most || known_.contains(condition)) continue;
-    if (const auto b = bound_of(condition)) {
+    if (const auto b = bound_of(condition); b && !b->negated) {
       best = b;
       most = count;
     }
   }
   return best;
+}
+
+// Conditions that change once, at the most, on the way of the vector loop: ranges that are put side by side, paddings,
+// triangles. Cut there, the loop has masks that stand still. None where the loop or its segments are short: a mask by
+// lanes costs less.
+std::vector<Emitter::Bound> Emitter::find_cuts(const Group& group, const Index& index, std::int64_t size) const {
+  constexpr std::int64_t kShortest = 64;
+  constexpr std::size_t kMost = 6;
+  if (size < kShortest || (segment_ && segment_->size < kShortest)) return {};
+  std::set<At> values;
+  for (const Root& root : group.roots) reindex(root, index, values);
+  std::vector<Bound> out;
+  for (const At& at : values)
+    if (type(at.value).elem == Elem::i1 && !truth(at.value, at.index))
+      if (const auto b = bound_of(at)) out.push_back(*b);
+  if (out.size() > kMost) out.clear();
+  return out;
 }
 
 // Divisions and remainders of one moving index by multiples of a number: between two of its multiples they stand still

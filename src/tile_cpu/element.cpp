@@ -115,6 +115,7 @@ Ref Emitter::eval(ValueId v, const Index& given, Mode mode) {
   if (t.elem == Elem::i1 && !t.pointer)
     if (const auto known = truth(v, given)) return {known->value ? "true" : "false", std::max(known->level, 1), false};
   const Index index = normal(v, given).index;
+  if (const auto cut = cuts_.find({v, index}); cut != cuts_.end()) return {cut->second, segment_level_, false};
   if (!runs(index, t.shape.rank)) mode = Mode::zero;
   if (home(v).kind == Home::Kind::array)
     return eval_array(arrays_[static_cast<std::size_t>(home(v).array)], index, mode);

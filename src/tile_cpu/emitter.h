@@ -12,6 +12,7 @@
 //   calls.cpp     scalars, and what works on whole arrays: scan, argmax
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -212,12 +213,15 @@ class Emitter {
     ValueId below = kNoValue, limit = kNoValue;  // below < limit, or <= with `inclusive`
     Index below_index{}, limit_index{};
     bool inclusive = false;
+    bool negated = false;  // the condition is the opposite
   };
+  std::string open_cuts(const std::vector<Bound>& cuts);  // nest.cpp
+  std::vector<Bound> find_cuts(const Group& group, const Index& index, std::int64_t size) const;
   std::optional<Bound> bound_of(const At& condition) const;
   std::optional<Bound> common_bound(const Group& group, const Index& index) const;
-  struct Segment {
+  struct Segment {  // between multiples of `size`; or, without a dividend, between cuts alone
     At dividend{kNoValue, {}};
-    std::int64_t size = 0;
+    std::int64_t size = std::numeric_limits<std::int64_t>::max();
   };
   std::optional<Segment> find_segment(const Group& group, const Index& index, std::int64_t size) const;
   // From one program to the next: `fixed`, and `times` as far as the value that `load` gives.
@@ -317,8 +321,9 @@ class Emitter {
   std::string segment_var_;
   int segment_level_ = -1;
   std::optional<Segment> segment_;
-  std::string* last_ = nullptr;  // where a body's stores go, if all are to come last
-  std::map<At, Truth> known_;    // conditions decided in this region
+  std::map<At, std::string> cuts_;  // conditions that stand still in a segment, by their names
+  std::string* last_ = nullptr;     // where a body's stores go, if all are to come last
+  std::map<At, Truth> known_;       // conditions decided in this region
   mutable std::map<At, std::optional<std::int64_t>> steps_;
   int nest_ = 0;
   struct Loaded {

@@ -295,19 +295,53 @@ void Emitter::emit_vector_loop(Group& group, const Index& index, std::int64_t si
   }
 }
 
+// Ends the segment where one of the conditions changes. The loops are the body of a lambda in which the conditions
+// stand still, and are constants where they are few; how it is called is given back.
+std::string Emitter::open_cuts(const std::vector<Bound>& cuts) {
+  constexpr std::size_t kDecided = 2;
+  std::map<std::string, std::string> names;  // of places, by how far they are
+  std::string parameters, arguments, conditions;
+  for (const Bound& cut : cuts) {
+    const std::string far =
+        fmt::format("(i64){} - (i64){}{}", eval(cut.limit, cut.limit_index, Mode::segment).text,
+                    eval(cut.below, cut.below_index, Mode::segment).text, cut.inclusive ? " + 1" : "");
+    std::string& before = names[far];
+    if (before.empty()) {
+      const std::string left = fresh("left");
+      before = fresh("before");
+      code(fmt::format("const i64 {} = {};", left, far));
+      code(fmt::format("if ({0} > 0) {1}_end = min_i64({1}_end, {1} + {0});", left, segment_var_));
+      parameters += fmt::format("{}const auto {}", parameters.empty() ? "" : ", ", before);
+      arguments += fmt::format("{}{} > 0", arguments.empty() ? "" : ", ", left);
+    }
+    const std::string name = fresh(cut.condition.value);
+    conditions += fmt::format("const bool {} = {}{}; ", name, cut.negated ? "!" : "", before);
+    cuts_[normal(cut.condition.value, cut.condition.index)] = name;
+  }
+  if (cuts.empty()) return {};
+  code(fmt::format("const auto run = [&]({}) __attribute__((always_inline)) {{", parameters));
+  code(conditions);
+  return names.size() <= kDecided ? fmt::format("decide(run, {});", arguments) : fmt::format("run({});", arguments);
+}
+
 // The elements from..to, L at a time.
 void Emitter::emit_region(const Group& group, const Index& index, const std::string& from, const std::string& to,
                           bool whole) {
   const std::int64_t size = group.domain[static_cast<std::size_t>(group.vector)];
   segment_ = find_segment(group, index, size);
   steps_.clear();
+  const std::vector<Bound> cuts = find_cuts(group, index, size);
+  if (!segment_ && !cuts.empty()) segment_.emplace();
   segment_level_ = open();
   segment_var_ = fresh("s");
-  if (segment_) {
+  if (segment_ && segment_->dividend.value != kNoValue) {
     const Ref at = eval(segment_->dividend.value, segment_->dividend.index, Mode::segment);
     code(fmt::format("{0}_end = min_i64({1}, {0} + ({2} - (i64){3} % {2}));", segment_var_, to, segment_->size,
                      at.text));
+  } else if (segment_) {
+    code(fmt::format("{}_end = {};", segment_var_, to));
   }
+  const std::string decided = open_cuts(cuts);
   vector_level_ = open();
   loops_[static_cast<std::size_t>(vector_loop_)].level = vector_level_;
   std::string parameters, arguments[4];
@@ -347,11 +381,13 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
   if (!whole || segment_ || size % 16 != 0)
     code(
         fmt::format("if (i < {0}) body.template operator()<false>(i, (i32)({0} - i){1}){2};", end, arguments[0], done));
+  if (!decided.empty()) code("};\n" + std::string(levels_.size() * 2, ' ') + decided);
   const std::string head =
       segment_ ? fmt::format("for (i64 {0} = {1}, {0}_end; {0} < {2}; {0} = {0}_end) {{", segment_var_, from, to)
       : whole  ? std::string("{")
                : fmt::format("if ({} < {}) {{", from, to);
   close(head);
+  cuts_.clear();
   segment_.reset();
   segment_level_ = -1;
   vector_level_ = -1;

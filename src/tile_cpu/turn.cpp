@@ -67,7 +67,7 @@ std::optional<Emitter::Matrix> Emitter::matrix_of(const Op& load) {
     bool bound = false;
     for (const int d : {0, 1})
       if (along(1 - d, [&] { return step_of(c.value, c.index); }) == 0)
-        if (const auto b = along(d, [&] { return bound_of(c); })) {
+        if (const auto b = along(d, [&] { return bound_of(c); }); b && !b->negated) {
           out.bounds[d].push_back(*b);
           bound = true;
         }

@@ -799,6 +799,35 @@ def kernel(x_ptr, index_ptr, y_ptr, sum_ptr, old_ptr, N, S, B: tl.constexpr):
     return Case(name, text, arguments, ((total + block - 1) // block, 1, 1))
 
 
+def ranges(r, name):
+    """Masks that change once on the way of a row: parts side by side, paddings, triangles; rows in one piece and decoded with // and %."""
+    block, total, width = r.choice([64, 128, 256]), r.randrange(100, 900), r.choice([64, 80, 100, 130])
+    dtype = r.choice(["float32", "int32", "float16", "int64"])
+    place = r.choice(["t", "t", f"t % {width}", f"t // {width}", f"t + {r.randrange(-40, 40)}"])
+
+    def condition():
+        moving, at = f"p + {r.randrange(-30, 30)}", str(r.randrange(-20, total + 20)) if r.random() < 0.7 else f"N - {r.randrange(60)}"
+        return f"({moving} {r.choice(['<', '<=', '>', '>='])} {at})" if r.random() < 0.7 else f"({at} {r.choice(['<', '<=', '>', '>='])} {moving})"
+
+    def mask():
+        return f" {r.choice('&&|')} ".join(condition() for _ in range(r.choice([1, 2, 2, 3])))
+
+    parts = [f"    v{i} = tl.load(x_ptr + {60 + r.randrange(-50, 50)} + t, mask={mask()}, other={r.randrange(5)})" for i in range(r.choice([1, 2, 3]))]
+    value = "v0"
+    for i in range(1, len(parts)):
+        value = f"tl.where({mask()}, v{i}, {value})"
+    ends = [f"    tl.store(y_ptr + 60 + t + {i * (total + 120)} + {r.randrange(-30, 30)}, {value if i == 0 else 'v0'}, mask=({mask()}) & inside)" for i in range(r.choice([1, 1, 2, 3]))]
+    if r.random() < 0.4:
+        ends.append(f"    tl.store(sum_ptr + tl.program_id(0), tl.sum(tl.where({mask()}, {value}, 1).to(tl.float32)))")
+    if r.random() < 0.3:
+        ends.append(f"    tl.store(sum_ptr + 32 + tl.program_id(0), tl.sum(({mask()}).to(tl.int32)).to(tl.float32))")
+    text = "\n".join(["@triton.jit", "def kernel(x_ptr, y_ptr, sum_ptr, N, B: tl.constexpr):", "    t = tl.program_id(0) * B + tl.arange(0, B)",
+                      f"    p = {place}", "    inside = t < N", *parts, *ends, ""])
+    arguments = {"x_ptr": Buffer(dtype, data(r, dtype, total + 2 * block + 120, "whole")), "y_ptr": zeros(dtype, 3 * (total + 120) + 120),
+                 "sum_ptr": zeros("float32", 64), "N": total, "B": ("constexpr", block)}
+    return Case(name, text, arguments, ((total + block - 1) // block, 1, 1))
+
+
 def calls(r, name):
     """Device functions: several results, constexpr parameters, early returns, functions of functions."""
     k = Kernel(r)
@@ -1003,8 +1032,8 @@ def mixed(r, name):
 
 FAMILIES = {"mixed": mixed, "elementwise": elementwise, "functions": functions, "reductions": reductions, "sums": sums, "loops": loops, "dots": dots,
             "products": products, "products_bfloat16": products_bfloat16, "halves": halves, "halves_bfloat16": halves_bfloat16,
-            "gathers": gathers, "calls": calls, "shapes": shapes}
-WEIGHTS = {"mixed": 12, "elementwise": 8, "functions": 3, "reductions": 6, "sums": 2, "loops": 6, "dots": 2, "products": 1, "halves": 1, "gathers": 3, "calls": 3, "shapes": 3}
+            "gathers": gathers, "ranges": ranges, "calls": calls, "shapes": shapes}
+WEIGHTS = {"mixed": 12, "elementwise": 8, "functions": 3, "reductions": 6, "sums": 2, "loops": 6, "dots": 2, "products": 1, "halves": 1, "gathers": 3, "ranges": 3, "calls": 3, "shapes": 3}
 
 
 def generate(name):

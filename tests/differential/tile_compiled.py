@@ -16,7 +16,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("tool")
     p.add_argument("names", nargs="*")
-    p.add_argument("--ways", default="compiled,checked", help="of tile_run_tool, compared with the interpreter; nvrtc only has to compile")
+    p.add_argument("--ways", default="compiled,checked,followed", help="of tile_run_tool, compared with the interpreter; nvrtc only has to compile")
     p.add_argument("--families", type=int, help="that many cases of tile_cases.py, every family of it, instead")
     p.add_argument("--jobs", type=int, default=1, help="so many of TOOL at a time")
     p.add_argument("--keep", help="leave kernels and memory there")

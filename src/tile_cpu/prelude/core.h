@@ -98,6 +98,25 @@ INLINE i64 few(Body& body, i64 i, i64 end) {
 #endif
   return i;
 }
+// Calls with constants instead of bools.
+template <bool Value>
+struct Decided {
+  constexpr operator bool() const { return Value; }
+};
+template <class Run>
+INLINE void decide(const Run& run, bool a) {
+  if (a)
+    run(Decided<true>{});
+  else
+    run(Decided<false>{});
+}
+template <class Run>
+INLINE void decide(const Run& run, bool a, bool b) {
+  if (a)
+    decide([&](auto c) __attribute__((always_inline)) { run(Decided<true>{}, c); }, b);
+  else
+    decide([&](auto c) __attribute__((always_inline)) { run(Decided<false>{}, c); }, b);
+}
 INLINE i64 min_i64(i64 a, i64 b) { return a < b ? a : b; }
 INLINE i64 clamp_i64(i64 x, i64 lo, i64 hi) { return x < lo ? lo : x > hi ? hi : x; }
 // min and max ignore a NaN
