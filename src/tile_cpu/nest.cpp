@@ -353,10 +353,17 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
     parameters += fmt::format(", {}& {}", accumulator_type(*r.op), r.accumulator);
     for (int u = 0; u < 4; ++u) arguments[u] += fmt::format(", {}_{}", r.accumulator, size >= 64 ? u : 0);
   }
-  // Where nothing is read of what is stored, a body gives its stores back, so that a few can be computed together.
+  // Where the nest reads nothing of what it stores, a body gives its stores back, so that a few can be computed
+  // together.
+  std::vector<const Op*> loads;
+  for (const Root& r : group.roots)
+    for (const At& at : r.evaluated)
+      if (const Op* op = def(at.value);
+          op != nullptr && op->code == Code::load && home(at.value).kind == Home::Kind::nowhere)
+        loads.push_back(op);
   const bool apart =
       !is_hooked(build_) && group.axis < 0 && std::all_of(group.roots.begin(), group.roots.end(), [&](const Root& r) {
-        return r.kind == Root::Kind::store && r.op->code == Code::store && never_read(*r.op);
+        return r.kind == Root::Kind::store && r.op->code == Code::store && !may_access(loads, r.op->operands[0]);
       });
   std::string stores;
   if (apart) last_ = &stores;

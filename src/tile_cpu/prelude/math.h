@@ -1,4 +1,4 @@
-// Mathematics on f32 lanes: minimax polynomials, within 1 to 2 units in the last place. A scalar takes a lane.
+// Mathematics on f32 lanes: minimax polynomials, within one unit in the last place. A scalar takes a lane.
 INLINE vf32 poly(vf32, f32 c) { return all(c); }
 template <class... C>
 INLINE vf32 poly(vf32 x, f32 c, C... rest) {  // c + rest[0] x + ...
@@ -25,8 +25,9 @@ INLINE vf32 exp_(vf32 x) {
 }
 INLINE vf32 exp2_(vf32 x) {
   const vf32 c = within(x, -151.0f, 129.0f);
-  const vf32 t = c + 12582912.0f, n = t - 12582912.0f;
-  return exp_reduced((c - n) * 0.693147181f, n, t);
+  const vf32 t = c + 12582912.0f, n = t - 12582912.0f, r = c - n;
+  const vf32 p = poly(r, 0.693147203f, 0.240226479f, 0.0555033247f, 0.00961843736f, 0.00133988747f, 0.000153533631f);
+  return scale2(fma_(p, r, all(1.0f)), n, t);
 }
 // x = m 2^e with m near 1; log(m) = (m - 1) + tail
 INLINE vf32 log_split(vf32 x, vf32& e, vf32& tail) {
@@ -37,7 +38,8 @@ INLINE vf32 log_split(vf32 x, vf32& e, vf32& tail) {
   const vf32 m = real((b & 0x7fffff) + 0x3f3504f3) - 1.0f;
   const vf32 p = poly(m, 0.33333310f, -0.24999987f, 0.20002227f, -0.16669251f, 0.14218658f, -0.12384348f, 0.11872976f,
                       -0.11789808f, 0.069153681f);
-  tail = fma_(p * m, m * m, -0.5f * (m * m));
+  const vf32 square = m * m, low = fma_(m, m, -square);
+  tail = fma_(all(-0.5f), low, fma_(p * m, square, -0.5f * square));
   return m;
 }
 INLINE vf32 log_edges(vf32 x, vf32 y) {
@@ -52,8 +54,8 @@ INLINE vf32 log_(vf32 x) {
 INLINE vf32 log2_(vf32 x) {
   vf32 e, tail;
   const vf32 m = log_split(x, e, tail);
-  const vf32 a = m * 1.44269504f,
-             low = fma_(m, all(1.44269504f), -a) + fma_(m, all(1.92596299e-8f), tail * 1.44269504f);
+  const vf32 a = m * 1.44269504f;
+  const vf32 low = fma_(tail, all(1.44269504f), fma_(m, all(1.92596299e-8f), fma_(m, all(1.44269504f), -a)));
   return log_edges(x, e + (a + low));
 }
 INLINE f32 sqrt_(f32 x) { return __builtin_sqrtf(x); }
@@ -76,32 +78,37 @@ INLINE f32 rsqrt_(f32 x) { return 1.0f / sqrt_(x); }
 INLINE f64 rsqrt_(f64 x) { return 1.0 / sqrt_(x); }
 INLINE vf32 tanh_(vf32 x) {
   const vf32 a = abs_(x), t = x * x;
-  const vf32 small = fma_(poly(t, -0.33333278f, 0.13331328f, -0.053729229f, 0.020601999f, -0.0056607807f) * t, x, x);
+  const vf32 p = poly(t, -0.333332954f, 0.133323436f, -0.053879735f, 0.0214864374f, -0.0079457472f, 0.00230107797f,
+                      -0.000358363044f);
+  const vf32 small = fma_(p * t, x, x);
   const vf32 large = 1.0f - 2.0f / (exp_(a + a) + 1.0f);
-  return a < 0.625f ? small : real(bits(large) | (bits(x) & (i32)0x80000000));
+  return a < 1.0f ? small : real(bits(large) | (bits(x) & (i32)0x80000000));
 }
 INLINE vf32 erf_(vf32 x) {
   const vf32 a = abs_(x), t = x * x;
-  const vf32 small = fma_(
-      x, poly(t, 0.12837911f, -0.37612626f, 0.11283585f, -0.026853811f, 0.0051883277f, -0.00080101925f, 7.8538578e-5f),
-      x);
-  const vf32 c = within(a, 0.0f, 4.0f);
-  const vf32 q = poly(c, -0.00018803818f, 1.12957847f, 0.63321990f, 0.10841856f, -0.025208248f, 0.0042045591f,
-                      -0.00044133590f, 2.1686814e-5f);
-  const vf32 large = real(bits(1.0f - exp_(-q)) | (bits(x) & (i32)0x80000000));
+  const vf32 p = poly(t, 0.128379166f, -0.376126258f, 0.112835852f, -0.026853812f, 0.00518832772f, -0.000801019374f,
+                      7.85386116e-05f);
+  const vf32 small = fma_(x, p, x);
+  // 1 - 2^(q d - 2.67), a power that has no need of denormals
+  const vf32 d = within(a, 0.0f, 4.0f) - 1.0f;
+  const vf32 q = poly(d, -3.80722138f, -1.21640228f, -0.0596960016f, 0.013940713f, -0.00237240322f, 0.000194261063f);
+  const vf32 n = fma_(q, d, all(-2.66841674f)) + 12582912.0f, r = fma_(q, d, -2.66841674f - (n - 12582912.0f));
+  const vf32 power = poly(r, 1.00000007f, 0.693146967f, 0.240221197f, 0.0555071328f, 0.0096755416f, 0.0013276471f);
+  const vf32 rest = fma_(-power, real((bits(n) << 23) + 0x3f800000), all(1.0f));
+  const vf32 large = real(bits(rest) | (bits(x) & (i32)0x80000000));
   return a < 1.0f ? small : large;
 }
-// pi/2 in three parts; beyond 8192 the lanes go to the library.
+// pi/2 in four parts, the rest of x in two; beyond 8192 the lanes go to the library.
 INLINE vf32 sin_quadrant(vf32 x, i32 shift, f32 (*exact)(f32)) {
   const vf32 t = fma_(x, all(0.636619772f), all(12582912.0f)), n = t - 12582912.0f;
-  vf32 r = fma_(n, all(-1.57073974609375f), x);
-  r = fma_(n, all(-5.657970905303955e-5f), r);
-  r = fma_(n, all(-9.920936294705029e-10f), r);
+  const vf32 part = fma_(n, all(-5.65648078918457e-05f), fma_(n, all(-1.57073974609375f), x));
+  const vf32 third = n * 1.58932547e-08f, r = part - third;
+  const vf32 low = part - r - third - fma_(n, all(6.123234e-17f), fma_(n, all(1.58932547e-08f), -third));
   const vi32 q = bits(t) + shift;
-  const vf32 s = r * r;
-  const vf32 sine = fma_(poly(s, -0.16666667f, 0.0083333291f, -0.00019839335f, 2.7183116e-6f) * s, r, r);
+  const vf32 s = r * r, half = 0.5f * s, rest = 1.0f - half;
+  const vf32 sine = r + fma_(poly(s, -0.166666545f, 0.0083321524f, -0.000195141272f) * s, r, low);
   const vf32 cosine =
-      fma_(s, all(-0.5f), fma_(poly(s, 0.041666668f, -0.0013888883f, 2.4799519e-5f, -2.7210237e-7f), s * s, all(1.0f)));
+      rest + ((1.0f - rest - half) + fma_(poly(s, 0.0416666455f, -0.00138873049f, 2.44318364e-05f), s * s, -r * low));
   vf32 y = (q & 1) == 0 ? sine : cosine;
   y = real(bits(y) ^ ((q & 2) << 30));
   const vi32 far = ~(abs_(x) <= 8192.0f);
