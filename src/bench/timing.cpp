@@ -26,7 +26,9 @@ class Protocol {
     const int warmups = affordable(std::max(0, options_.warmup - options_.warmed), 2, slowest_ms);
     warm_up(warmups - 2);
     out_.warmups = warmups + options_.warmed;
-    const int fewest = std::clamp(static_cast<int>(patience_s() * 1e3 / 2 / slowest_ms), kFewest, options_.fewest);
+    const bool slow = slowest_ms * 2 * options_.fewest > patience_s() * 1e3;
+    const int bearable = static_cast<int>(slow ? patience_s() * 1e3 / 2 / slowest_ms : options_.fewest);
+    const int fewest = std::min(options_.fewest, std::max(kFewest, bearable));
     const int trials = affordable(options_.trials, std::min(fewest, options_.trials), slowest_ms);
     const double before = out_.trial_seconds;
     Timing best = measure(trials);

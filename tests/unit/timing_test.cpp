@@ -57,6 +57,17 @@ TEST(Timing, OnTheCpu) {
   EXPECT_EQ(compiled.others, 25);
 }
 
+TEST(Timing, SlowCallsGetFewTrialsAndNoRepeats) {
+  for (const auto& [ms, trials] : {std::pair{500.0, 10}, {1500.0, 6}, {9000.0, 3}}) {
+    Pretended eager(ms, false), compiled(1, false);
+    const Timing t = time_sides(eager, compiled, {.noise_limit = -1});  // nothing is ever stable
+    EXPECT_EQ(t.eager.e2e.count, static_cast<std::size_t>(trials)) << ms;
+    EXPECT_LT(t.trial_seconds, std::max(20.0, 10 * ms / 1e3)) << ms;
+  }
+  Pretended eager(1, false), compiled(1, false);
+  EXPECT_EQ(time_sides(eager, compiled, {.fewest = 1, .budget_s = 1e-9, .noise_limit = 1}).eager.e2e.count, 1U);
+}
+
 TEST(Timing, WarmUpsMadeBeforeAreNotMadeAgain) {
   Pretended eager(0.3, false), compiled(0.1, false);
   TimingOptions options;
