@@ -4,30 +4,27 @@ template <class... C>
 INLINE vf32 poly(vf32 x, f32 c, C... rest) {  // c + rest[0] x + ...
   return fma_(poly(x, rest...), x, all(c));
 }
-// x 2^n, also where 2^n alone would leave the range; t's low bits are those of n. A NaN stays one.
-INLINE vf32 scale2(vf32 x, vf32 n, vf32 t) {
+// x 2^n, also where 2^n alone would leave the range; n lies in t's low bits, from kShifter on. A NaN stays one.
+constexpr f32 kShifter = 12582912.0f + 254.0f;
+INLINE vf32 scale2(vf32 x, vf32 t) {
 #if L == 16 && !defined(__clang__)
-  return __builtin_ia32_scalefps512_mask(x, n, vf32{}, (u16)-1, 4);
+  return __builtin_ia32_scalefps512_mask(x, t - kShifter, vf32{}, (u16)-1, 4);
 #else
-  const vi32 all_of_it = bits(t) << 23, half = bits(t) << 22 & (i32)0xff800000;
-  return x * real(half + 0x3f800000) * real(all_of_it - half + 0x3f800000);
+  const vi32 half = bits(t) << 22 & (i32)0xff800000;
+  return x * real(half) * real((bits(t) << 23) - half);
 #endif
-}
-INLINE vf32 exp_reduced(vf32 r, vf32 n, vf32 t) {
-  const vf32 p = poly(r, 0.5f, 0.16666667f, 0.041666270f, 0.0083332658f, 0.0013946117f, 0.00019917874f);
-  return scale2(fma_(p, r * r, r) + 1.0f, n, t);
 }
 INLINE vf32 exp_(vf32 x) {
   const vf32 c = within(x, -104.0f, 89.0f);
-  const vf32 t = fma_(c, all(1.44269504f), all(12582912.0f)), n = t - 12582912.0f;
+  const vf32 t = fma_(c, all(1.44269504f), all(kShifter)), n = t - kShifter;
   const vf32 r = fma_(n, all(2.12194440e-4f), fma_(n, all(-0.693359375f), c));
-  return exp_reduced(r, n, t);
+  const vf32 p = poly(r, 0.499999934f, 0.166665204f, 0.0416683908f, 0.00836874525f, 0.001381454f);
+  return scale2(fma_(p, r * r, r) + 1.0f, t);
 }
 INLINE vf32 exp2_(vf32 x) {
-  const vf32 c = within(x, -151.0f, 129.0f);
-  const vf32 t = c + 12582912.0f, n = t - 12582912.0f, r = c - n;
-  const vf32 p = poly(r, 0.693147203f, 0.240226479f, 0.0555033247f, 0.00961843736f, 0.00133988747f, 0.000153533631f);
-  return scale2(fma_(p, r, all(1.0f)), n, t);
+  const vf32 c = within(x, -151.0f, 129.0f), t = c + kShifter, f = c + (kShifter - t);
+  const vf32 p = poly(f, 0.693147203f, 0.240226479f, 0.0555033247f, 0.00961843736f, 0.00133988747f, 0.000153533631f);
+  return scale2(fma_(p, f, all(1.0f)), t);
 }
 // x = m 2^e with m near 1; log(m) = (m - 1) + tail
 INLINE vf32 log_split(vf32 x, vf32& e, vf32& tail) {
