@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <map>
 #include <random>
 
 #include "base/hash.h"
@@ -22,6 +23,7 @@ namespace passnet {
 namespace {
 
 constexpr std::size_t kKeptBytes = std::size_t{256} << 20;   // a second draw is kept for timing up to this size
+constexpr std::size_t kSmallBytes = std::size_t{16} << 20;   // all draws are kept from check to check up to this size
 constexpr std::size_t kPreciseBytes = std::size_t{4} << 20;  // larger inputs are not run in float64
 // Other draws are there to find answers that do not compute; what a last bit decides there is not held against anyone.
 constexpr int kSlackBeyond = 1;
@@ -104,7 +106,7 @@ class Evaluator::Impl {
       stage("run");
       check(cases_[0]);
       for (std::size_t i = draws_.size(); --i > 0;)  // the last one first: the one that is kept takes its memory
-        if (std::optional<Case> c = source_->beyond(draws_[i])) {
+        if (std::optional<Case> c = other_case(i)) {
           check(*c);
           if (i == 1 && bytes_of(c->inputs) < kKeptBytes) cases_.push_back(std::move(*c));
         } else {
@@ -305,8 +307,17 @@ class Evaluator::Impl {
     };
     Comparison out = compare(cases_[0].expected_on_cpu, run(cases_[0]), engine_).take();
     for (std::size_t i = 1; i < draws_.size() && backend.by_contents(); ++i)
-      if (const std::optional<Case> c = source_->beyond(draws_[i])) run(*c);
+      if (std::optional<Case> c = other_case(i)) {
+        run(*c);
+        if (bytes_of(c->inputs) < kSmallBytes) small_cases_[i] = std::move(c);
+      }
     return out;
+  }
+
+  // Of a draw beyond the recorded one: what checked runs left, or a new one.
+  std::optional<Case> other_case(std::size_t draw) {
+    if (const auto kept = small_cases_.extract(draw)) return std::move(kept.mapped());
+    return source_->beyond(draws_[draw]);
   }
 
   // --- correctness
@@ -518,6 +529,7 @@ class Evaluator::Impl {
   std::vector<std::unique_ptr<WrapperStep>> dry_steps_;
   std::unique_ptr<DryBackend> dry_;
   std::vector<Draw> draws_;
+  std::map<std::size_t, std::optional<Case>> small_cases_;  // by draw
   std::unique_ptr<CaseSource> source_;
   std::vector<Case> cases_;  // the recorded one, and one more for the timed calls
   std::mt19937_64 random_{std::random_device()()};
