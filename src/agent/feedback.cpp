@@ -157,10 +157,10 @@ std::string feedback(const Verdict& verdict, const FeedbackContext& context, Det
     out += "\n";
     const bool explained = r.status == Status::pass_miss && (full || misses++ < kBriefMisses);
     if (explained) miss(out, context.task.graphs[g], context);
-    for (std::size_t i = 0; i < r.errors.size() && !explained && (full || i < kBriefErrors); ++i)
-      out += error_text(r.errors[i]) + "\n";
-    if (!full && r.errors.size() > kBriefErrors)
-      out += fmt::format("  and {} more errors (detail=full)\n", r.errors.size() - kBriefErrors);
+    const std::size_t shown = explained ? 0 : full ? r.errors.size() : std::min(r.errors.size(), kBriefErrors);
+    for (std::size_t i = 0; i < shown; ++i) out += error_text(r.errors[i]) + "\n";
+    if (!explained && shown < r.errors.size())
+      out += fmt::format("  and {} more errors (detail=full)\n", r.errors.size() - shown);
     if (full) outputs(out, r);
     if (r.timed) limits(out, context.task.graphs[g], r, context.copy_rate);
     if (!full) continue;

@@ -497,11 +497,9 @@ std::string wrong_text(const OutputComparison& o) {
   if (o.wrong == 0)
     return fmt::format("the largest difference is {}, which is right from t = {}", python_float(o.max_diff),
                        o.tightest_t);
-  std::vector<std::int64_t> place(o.shape.size());
-  std::int64_t index = o.worst;
-  for (std::size_t i = o.shape.size(); i-- > 0; index /= o.shape[i]) place[i] = index % o.shape[i];
-  return fmt::format("{} of {} elements are wrong at t = -5; the worst is [{}]: {} where eager has {}", o.wrong,
-                     o.elements, fmt::join(place, ", "), python_float(o.worst_got), python_float(o.worst_expected));
+  return fmt::format("{} of {} elements are wrong at t = -5; the worst is {}: {} where eager has {}", o.wrong,
+                     o.elements, place_text(o.worst, o.shape), python_float(o.worst_got),
+                     python_float(o.worst_expected));
 }
 
 Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine, double atol_scale) {

@@ -51,6 +51,12 @@ std::int64_t TensorDesc::element_count() const {
   return n;
 }
 
+std::string place_text(std::int64_t number, std::span<const std::int64_t> sizes) {
+  std::vector<std::int64_t> place(sizes.size());
+  for (std::size_t d = sizes.size(); d-- > 0; number /= sizes[d]) place[d] = number % sizes[d];
+  return fmt::format("[{}]", fmt::join(place, ", "));
+}
+
 std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& sizes) {
   std::vector<std::int64_t> out(sizes.size());
   std::int64_t step = 1;

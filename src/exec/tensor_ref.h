@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -121,5 +122,7 @@ struct TensorDesc {
 };
 std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& sizes);
 TensorDesc describe(const TensorRef& tensor);
+// Of the element with that number in row-major order: "[1, 0, 3]".
+std::string place_text(std::int64_t number, std::span<const std::int64_t> sizes);
 
 }  // namespace passnet

@@ -14,16 +14,6 @@
 
 namespace passnet {
 
-namespace {
-
-std::string index_text(std::int64_t element, const std::vector<std::int64_t>& sizes) {
-  std::vector<std::int64_t> out(sizes.size());
-  for (std::size_t d = sizes.size(); d-- > 0; element /= sizes[d]) out[d] = element % sizes[d];
-  return fmt::format("[{}]", fmt::join(out, ", "));
-}
-
-}  // namespace
-
 // One launch in its checked build.
 class CheckedLaunch {
  public:
@@ -212,7 +202,7 @@ class CheckedPlan final : public PreparedPlan {
     errors.push_back({Code::memory,
                       made.file != nullptr ? made.file->where(made.place) : Where{},
                       fmt::format("element {} of a {} tensor is never written, {} of {} in all",
-                                  index_text(first, d.sizes), use, count, n),
+                                  place_text(first, d.sizes), use, count, n),
                       {"does the grid cover the whole tensor? is the mask too narrow?"}});
   }
 

@@ -28,7 +28,7 @@ struct KernelSource {
   std::vector<std::pair<std::size_t, BufferId>> pointers;  // parameter, buffer
   std::vector<InputPair> pairs;
 
-  std::int64_t programs() const { return facts.grid[0] * facts.grid[1] * facts.grid[2]; }
+  std::int64_t programs() const { return facts.programs(); }
 };
 
 // The front-end alone: the kernel for the variant's types and constants.

@@ -18,6 +18,8 @@ struct ParameterFacts {
 struct LaunchFacts {
   std::array<std::int64_t, 3> grid{1, 1, 1};
   std::vector<ParameterFacts> parameters;  // as Function::parameters
+
+  std::int64_t programs() const { return grid[0] * grid[1] * grid[2]; }
 };
 
 }  // namespace passnet::tile

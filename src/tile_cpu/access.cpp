@@ -14,6 +14,12 @@ std::string Emitter::site(const Op& op) {
   return std::to_string(out_.sites.size() - 1);
 }
 
+std::string Emitter::atomic_text(const Op& op) {
+  const std::string what = op.code == Code::atomic_cas ? "cas" : atomic_policy(op.atomic);
+  if (is_hooked(build_)) return fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op));
+  return fmt::format("Atomic_{}{{begin == 0 && end == {}}}", what, facts_.programs());
+}
+
 // A pointer as a typed base and offsets, where it is one; else the addresses themselves.
 Emitter::Address Emitter::address(ValueId pointer, const Index& index, Mode) {
   Address out;
@@ -328,13 +334,10 @@ void Emitter::store(const Op& op, const Index& index) {
     if (offsets.empty()) offsets = "vi64{}";
     if (a.base.empty()) offsets = fmt::format("({}) / {}L", offsets, tile::elem_bytes(elem));
     if (atomic) {
-      const std::string what = op.code == Code::atomic_cas ? "cas" : atomic_policy(op.atomic);
       const std::string desired =
           op.code == Code::atomic_cas ? lanes_of(eval(op.operands[2], index, Mode::lanes), elem).text : value;
-      text = fmt::format("atomic_at<{}, Full>({}, {}, {}, {}, {}, {}, n)", kind,
-                         is_hooked(build_) ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op))
-                                           : fmt::format("Atomic_{}{{begin == 0 && end == {}}}", what, programs()),
-                         base, offsets, value, desired, mask);
+      text = fmt::format("atomic_at<{}, Full>({}, {}, {}, {}, {}, {}, n)", kind, atomic_text(op), base, offsets, value,
+                         desired, mask);
       if (kept) {
         const std::string old = fresh("old");
         code += fmt::format("{}const {} {} = {};\n", indent, lanes_name(elem), old, text);

@@ -200,10 +200,9 @@ std::optional<Emitter::Bound> Emitter::bound_of(const At& condition) const {
   }
   if (type(left).elem == Elem::u64) return std::nullopt;
   const auto of_left = step_of(left, condition.index), of_right = step_of(right, condition.index);
-  if (of_left == 1 && of_right == 0)
-    return Bound{condition, left, right, condition.index, condition.index, inclusive, false};
+  if (of_left == 1 && of_right == 0) return Bound{condition, left, right, inclusive, false};
   if (of_left == 0 && of_right == 1)  // limit < moving: not moving <= limit
-    return Bound{condition, right, left, condition.index, condition.index, !inclusive, true};
+    return Bound{condition, right, left, !inclusive, true};
   return std::nullopt;
 }
 

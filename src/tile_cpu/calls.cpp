@@ -222,13 +222,9 @@ void Emitter::emit_scalar(const Op& op) {
     case Code::atomic:
     case Code::atomic_cas: {
       const bool cas = op.code == Code::atomic_cas;
-      const std::string what = cas ? "cas" : atomic_policy(op.atomic);
-      const std::string policy = is_hooked(build_)
-                                     ? fmt::format("Atomic_{}{{hooks, {}, program}}", what, site(op))
-                                     : fmt::format("Atomic_{}{{begin == 0 && end == {}}}", what, programs());
       const std::string value = text(op.operands[1]);
-      std::string call = fmt::format("atomic_one<{}>({}, {}, {}, {})", access_name(elem), policy, text(op.operands[0]),
-                                     value, cas ? text(op.operands[2]) : value);
+      std::string call = fmt::format("atomic_one<{}>({}, {}, {}, {})", access_name(elem), atomic_text(op),
+                                     text(op.operands[0]), value, cas ? text(op.operands[2]) : value);
       const std::size_t mask = cas ? 3 : 2;
       if (op.operands.size() > mask)
         call = fmt::format("{} ? {} : {}", text(op.operands[mask]), call, constant_text(Op{}, elem));

@@ -135,7 +135,6 @@ class Emitter {
   std::int32_t parameter_of(ValueId pointer) const { return origin_[static_cast<std::size_t>(pointer)]; }
   std::int32_t memory_of(ValueId pointer) const;
   const Type& type(ValueId v) const { return f_.type(v); }
-  std::int64_t programs() const { return facts_.grid[0] * facts_.grid[1] * facts_.grid[2]; }
   const Op* def(ValueId v) const { return def_[static_cast<std::size_t>(v)]; }
   Home& home(ValueId v) { return home_[static_cast<std::size_t>(v)]; }
   const Home& home(ValueId v) const { return home_[static_cast<std::size_t>(v)]; }
@@ -211,11 +210,12 @@ class Emitter {
   struct Bound {
     At condition;
     ValueId below = kNoValue, limit = kNoValue;  // below < limit, or <= with `inclusive`
-    Index below_index{}, limit_index{};
     bool inclusive = false;
     bool negated = false;  // the condition is the opposite
   };
-  std::string open_cuts(const std::vector<Bound>& cuts);  // nest.cpp
+  // How many steps of the vector loop lie before the bound; below zero where it has been passed.
+  std::string reach(const Bound& bound, const Index& index, Mode mode);  // nest.cpp
+  std::string open_cuts(const std::vector<Bound>& cuts);                 // nest.cpp
   std::vector<Bound> find_cuts(const Group& group, const Index& index, std::int64_t size) const;
   std::optional<Bound> bound_of(const At& condition) const;
   std::optional<Bound> common_bound(const Group& group, const Index& index) const;
@@ -253,6 +253,7 @@ class Emitter {
   bool remaining_mask(const Op& op, ValueId mask, const Index& index, std::vector<At>& left, int& level) const;
   void store(const Op& op, const Index& index);
   std::string site(const Op& op);
+  std::string atomic_text(const Op& op);  // how it is done: with its hooks, or plainly where one thread runs all
   std::int64_t memory_bytes(ValueId pointer) const;
   void fetch_ahead(const Op& load, const Address& a, const std::string& pointer);
   bool streams(const Op& store) const;

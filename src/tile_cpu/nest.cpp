@@ -262,11 +262,8 @@ void Emitter::emit_vector_loop(Group& group, const Index& index, std::int64_t si
     code(fmt::format("{} {}_rest = {};", scalar_name(elem), r.accumulator, identity(*r.op)));
   }
   if (const auto bound = common_bound(group, index)) {
-    const Ref below = eval(bound->below, bound->below_index, Mode::zero);
-    const Ref limit = eval(bound->limit, bound->limit_index, Mode::zero);
-    const std::string hi = fresh("hi");
-    code(fmt::format("const i64 {} = clamp_i64((i64){} - (i64){}{}, 0, {});", hi, limit.text, below.text,
-                     bound->inclusive ? " + 1" : "", size));
+    const std::string far = reach(*bound, bound->condition.index, Mode::zero), hi = fresh("hi");
+    code(fmt::format("const i64 {} = clamp_i64({}, 0, {});", hi, far, size));
     known_[bound->condition] = {true, static_cast<int>(levels_.size())};
     emit_region(group, index, "0", hi, false);
     known_[bound->condition].value = false;
@@ -295,6 +292,11 @@ void Emitter::emit_vector_loop(Group& group, const Index& index, std::int64_t si
   }
 }
 
+std::string Emitter::reach(const Bound& bound, const Index& index, Mode mode) {
+  const std::string below = eval(bound.below, index, mode).text, limit = eval(bound.limit, index, mode).text;
+  return fmt::format("(i64){} - (i64){}{}", limit, below, bound.inclusive ? " + 1" : "");
+}
+
 // Ends the segment where one of the conditions changes. The loops are the body of a lambda in which the conditions
 // stand still, and are constants where they are few; how it is called is given back.
 std::string Emitter::open_cuts(const std::vector<Bound>& cuts) {
@@ -302,9 +304,7 @@ std::string Emitter::open_cuts(const std::vector<Bound>& cuts) {
   std::map<std::string, std::string> names;  // of places, by how far they are
   std::string parameters, arguments, conditions;
   for (const Bound& cut : cuts) {
-    const std::string far =
-        fmt::format("(i64){} - (i64){}{}", eval(cut.limit, cut.limit_index, Mode::segment).text,
-                    eval(cut.below, cut.below_index, Mode::segment).text, cut.inclusive ? " + 1" : "");
+    const std::string far = reach(cut, cut.condition.index, Mode::segment);
     std::string& before = names[far];
     if (before.empty()) {
       const std::string left = fresh("left");

@@ -89,9 +89,7 @@ void Emitter::follow_matrix(const Op& load, const std::string& from, const std::
 
 // How many of `all` rows or columns the bounds leave.
 std::string Emitter::count_of(const std::vector<Bound>& bounds, std::string all) {
-  for (const Bound& b : bounds)
-    all = fmt::format("clamp_i64((i64){} - (i64){}{}, 0, {})", eval(b.limit, kFirst, Mode::zero).text,
-                      eval(b.below, kFirst, Mode::zero).text, b.inclusive ? " + 1" : "", all);
+  for (const Bound& b : bounds) all = fmt::format("clamp_i64({}, 0, {})", reach(b, kFirst, Mode::zero), all);
   return all;
 }
 
