@@ -136,10 +136,10 @@ Operand Lowering::b_mul_high(Call& c) {
 
 // ---- compositions
 
-// x ** n of a constant whole number multiplies: integers always (they wrap), floats up to the fourth power. The rest is
-// pow. Halves compute in float32 and round once.
+// x ** n of a constant whole number multiplies: integers always (they wrap), floats where ATen does. The rest is pow.
+// Halves compute in float32 and round once.
 Operand Lowering::power(const Operand& a, const Operand& b) {
-  constexpr double kMostProducts = 4;
+  constexpr double kLeast = -2, kMost = 3;
   auto [x, y] = pair(a, b);
   const Elem elem = type(x).elem;
   const double n = b.is_number() ? b.constant.as_real() : std::nan("");
@@ -148,7 +148,7 @@ Operand Lowering::power(const Operand& a, const Operand& b) {
     refuse(fmt::format("'**' of {} and {}", operand_text(a), operand_text(b)),
            "integers take a constant exponent that is not negative: cast the base with .to(tl.float32)");
   const ValueId base = is_half(elem) ? cast(x, Elem::f32) : x;
-  if (is_float(elem) && !(whole && std::abs(n) <= kMostProducts))
+  if (is_float(elem) && !(whole && n >= kLeast && n <= kMost))
     return Operand::tensor(cast(emit2(Code::pow, base, cast(y, type(base).elem)), elem));
   const ValueId one = is_float(elem) ? real_like(1, base) : integer_like(1, base);
   ValueId out = kNoValue, square = base;
@@ -204,6 +204,7 @@ Operand Lowering::b_swizzle2d(Call& c) {
 Operand Lowering::b_lib_binary(Call& c) {
   ValueId x = float_arg(c, 0);
   ValueId y = tensor_arg(c, 1);
+  if (c.row.code == Code::pow && c[1].is_number()) return power(Operand::tensor(x), c[1]);
   if (c.row.code == Code::pow && type(y).elem == Elem::i32 && !type(y).pointer) y = cast(y, type(x).elem);
   if (type(y).elem != type(x).elem || type(y).pointer)
     refuse(fmt::format("{} of {} and {}", c.name, triton_type(type(x)), triton_type(type(y))),
@@ -242,57 +243,14 @@ Operand Lowering::b_lib(Call& c) {
   const auto div = [&](ValueId a, ValueId b) { return emit2(Code::div, a, b); };
   const auto out = [](ValueId v) { return Operand::tensor(v); };
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (name == "log1p") {  // log(u) x / (u - 1) with u = 1 + x as rounded
-    const ValueId u = add(real(1), x), d = sub(u, real(1));
-    const ValueId wide = select(emit_compare(Code::eq, u, real(kInfinity)), u, div(mul(emit1(Code::log, u), x), d));
-    return out(select(emit_compare(Code::eq, d, real(0)), x, wide));
-  }
-  if (name == "expm1") {  // (u - 1) x / log(u) with u = exp(x) as rounded
-    const ValueId u = emit1(Code::exp, x), d = sub(u, real(1));
-    const ValueId fine = div(mul(d, x), emit1(Code::log, u));
-    const ValueId far =
-        emit2(Code::bit_or, emit_compare(Code::eq, d, real(-1)), emit_compare(Code::eq, u, real(kInfinity)));
-    return out(select(emit_compare(Code::eq, d, real(0)), x, select(far, d, fine)));
-  }
-  if (name == "log10" || name == "fast_log10f") return out(mul(emit1(Code::log2, x), real(0.30102999566398119521)));
   if (name == "exp10" || name == "fast_exp10f") return out(emit2(Code::pow, real(10), x));
-  if (name == "sinh" || name == "cosh") {
-    const ValueId up = emit1(Code::exp, x), down = div(real(1), up);
-    return out(mul(real(0.5), name == "sinh" ? sub(up, down) : add(up, down)));
-  }
-  if (name == "atan") return out(emit2(Code::atan2, x, real(1)));
-  if (name == "asin" || name == "acos") {
-    const ValueId root = emit1(Code::sqrt, mul(sub(real(1), x), add(real(1), x)));
-    return out(name == "asin" ? emit2(Code::atan2, x, root) : emit2(Code::atan2, root, x));
-  }
-  if (name == "asinh" || name == "acosh" || name == "atanh") {
-    const auto log1p = [&](ValueId v) {
-      return to_tensor(call_builtin(*find_builtin("log1p", kLib), c.name, {Operand::tensor(v)}, {}));
-    };
-    if (name == "acosh") {  // log1p(t + sqrt(2 t + t t)) with t = x - 1
-      const ValueId t = sub(x, real(1));
-      return out(log1p(add(t, emit1(Code::sqrt, add(mul(real(2), t), mul(t, t))))));
-    }
-    // odd functions: asinh is log1p(a + a a / (1 + sqrt(a a + 1))), atanh is log1p(2 a / (1 - a)) / 2
-    const ValueId a = emit1(Code::abs, x), square = mul(a, a);
-    const ValueId root = emit1(Code::sqrt, add(square, real(1)));
-    const ValueId of = name == "asinh" ? log1p(add(a, div(square, add(real(1), root))))
-                                       : mul(real(0.5), log1p(div(mul(real(2), a), sub(real(1), a))));
-    return out(select(emit_compare(Code::lt, x, real(0)), sub(real(0), of), of));
-  }
   if (name == "round") {  // halves away from zero
     const ValueId t = emit1(Code::trunc, x);
     const ValueId away = emit_compare(Code::ge, emit1(Code::abs, sub(x, t)), real(0.5));
     const ValueId sign = select(emit_compare(Code::lt, x, real(0)), real(-1), real(1));
     return out(select(away, add(t, sign), t));
   }
-  if (name == "erfc") return out(sub(real(1), emit1(Code::erf, x)));
-  if (name == "normcdf")
-    return out(mul(real(0.5), add(real(1), emit1(Code::erf, mul(x, real(0.70710678118654752440))))));
-  if (name == "cbrt") {
-    const ValueId root = emit2(Code::pow, emit1(Code::abs, x), real(1.0 / 3));
-    return out(select(emit_compare(Code::lt, x, real(0)), sub(real(0), root), root));
-  }
+  if (name == "normcdf") return out(mul(real(0.5), emit1(Code::erfc, mul(x, real(-0.70710678118654752440)))));
   if (name == "isnan") return out(emit_compare(Code::ne, x, x));
   if (name == "isinf") return out(emit_compare(Code::eq, emit1(Code::abs, x), real(kInfinity)));
   if (name == "finitef" || name == "isfinited")

@@ -103,17 +103,30 @@ enum class Code : std::uint8_t {
   neg,
   bit_not,
   abs,
-  exp,
-  exp2,
-  log,
-  log2,
   sqrt,
   rsqrt,
+  exp,
+  exp2,
+  expm1,
+  log,
+  log2,
+  log10,
+  log1p,
   sin,
   cos,
   tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
   tanh,
+  asinh,
+  acosh,
+  atanh,
   erf,
+  erfc,
+  cbrt,
   floor,
   ceil,
   round,
@@ -188,19 +201,33 @@ inline constexpr OpRow kOps[] = {
     {Code::neg, "neg", OpClass::unary, "-x"},
     {Code::bit_not, "not", OpClass::unary, "~x; of i1 the other truth"},
     {Code::abs, "abs", OpClass::unary, "|x|"},
-    {Code::exp, "exp", OpClass::unary,
-     "f32, f64 only, as all functions down to erf. Of exp, exp2, sqrt, rsqrt and div a GPU may take its approximate "
-     "instructions in f32, as Triton does, unless `precision ieee` is said"},
+    {Code::sqrt, "sqrt", OpClass::unary,
+     "correctly rounded. f32, f64 only, as all functions down to cbrt. Of sqrt, rsqrt, exp, exp2 and div a GPU may "
+     "take "
+     "its approximate instructions in f32, as Triton does, unless `precision ieee` is said"},
+    {Code::rsqrt, "rsqrt", OpClass::unary, ""},
+    {Code::exp, "exp", OpClass::unary, ""},
     {Code::exp2, "exp2", OpClass::unary, ""},
+    {Code::expm1, "expm1", OpClass::unary, "exp(x) - 1, also where that is small"},
     {Code::log, "log", OpClass::unary, ""},
     {Code::log2, "log2", OpClass::unary, ""},
-    {Code::sqrt, "sqrt", OpClass::unary, "correctly rounded"},
-    {Code::rsqrt, "rsqrt", OpClass::unary, ""},
+    {Code::log10, "log10", OpClass::unary, ""},
+    {Code::log1p, "log1p", OpClass::unary, "log(1 + x), also where x is small"},
     {Code::sin, "sin", OpClass::unary, ""},
     {Code::cos, "cos", OpClass::unary, ""},
     {Code::tan, "tan", OpClass::unary, ""},
+    {Code::asin, "asin", OpClass::unary, ""},
+    {Code::acos, "acos", OpClass::unary, ""},
+    {Code::atan, "atan", OpClass::unary, ""},
+    {Code::sinh, "sinh", OpClass::unary, ""},
+    {Code::cosh, "cosh", OpClass::unary, ""},
     {Code::tanh, "tanh", OpClass::unary, ""},
+    {Code::asinh, "asinh", OpClass::unary, ""},
+    {Code::acosh, "acosh", OpClass::unary, ""},
+    {Code::atanh, "atanh", OpClass::unary, ""},
     {Code::erf, "erf", OpClass::unary, ""},
+    {Code::erfc, "erfc", OpClass::unary, "1 - erf(x), also where that is small"},
+    {Code::cbrt, "cbrt", OpClass::unary, ""},
     {Code::floor, "floor", OpClass::unary, "floats"},
     {Code::ceil, "ceil", OpClass::unary, "floats"},
     {Code::round, "round", OpClass::unary, "floats, to nearest even"},
@@ -262,6 +289,11 @@ static_assert([] {
 constexpr bool approximated(Code code) {
   return code == Code::exp || code == Code::exp2 || code == Code::sqrt || code == Code::rsqrt || code == Code::div;
 }
+// A function of mathematics: many instructions.
+constexpr bool is_function(Code code) {
+  return (code >= Code::exp && code <= Code::cbrt) || code == Code::pow || code == Code::atan2;
+}
+
 constexpr const OpRow& op_row(Code code) { return kOps[static_cast<std::size_t>(code)]; }
 
 enum class Combine : std::uint8_t {

@@ -128,15 +128,28 @@ double float_unary(Code code, double x) {
   switch (code) {
     case Code::exp: return std::exp(x);
     case Code::exp2: return std::exp2(x);
+    case Code::expm1: return std::expm1(x);
     case Code::log: return std::log(x);
     case Code::log2: return std::log2(x);
+    case Code::log10: return std::log10(x);
+    case Code::log1p: return std::log1p(x);
     case Code::sqrt: return std::sqrt(x);  // rounding the double's root to f32 is the correct rounding
     case Code::rsqrt: return 1 / std::sqrt(x);
     case Code::sin: return std::sin(x);
     case Code::cos: return std::cos(x);
     case Code::tan: return std::tan(x);
+    case Code::asin: return std::asin(x);
+    case Code::acos: return std::acos(x);
+    case Code::atan: return std::atan(x);
+    case Code::sinh: return std::sinh(x);
+    case Code::cosh: return std::cosh(x);
     case Code::tanh: return std::tanh(x);
+    case Code::asinh: return std::asinh(x);
+    case Code::acosh: return std::acosh(x);
+    case Code::atanh: return std::atanh(x);
     case Code::erf: return std::erf(x);
+    case Code::erfc: return std::erfc(x);
+    case Code::cbrt: return std::cbrt(x);
     case Code::floor: return std::floor(x);
     case Code::ceil: return std::ceil(x);
     case Code::round: return std::nearbyint(x);

@@ -279,12 +279,6 @@ void Emitter::estimate(const Block& block, double times) {
     switch (op.code) {
       case Code::load:
       case Code::store: weight = 0.2; break;
-      case Code::exp:
-      case Code::log:
-      case Code::tanh:
-      case Code::erf:
-      case Code::sin:
-      case Code::cos: weight = 0.8; break;
       case Code::atomic: weight = 5; break;
       case Code::dot:
         weight = 0.05 * type(op.operands[0]).shape[static_cast<std::size_t>(type(op.operands[0]).shape.rank) - 1];
@@ -294,7 +288,8 @@ void Emitter::estimate(const Block& block, double times) {
       case Code::broadcast:
       case Code::expand_dims:
       case Code::arange: weight = 0; break;
-      default: break;
+      default:
+        if (tile::is_function(op.code)) weight = 0.8;
     }
     out_.program_cost += times * elements * weight;
     double trips = 1;

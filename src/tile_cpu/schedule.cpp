@@ -54,21 +54,10 @@ double Emitter::cost_of(ValueId v) const {
     case Code::rem: own = tile::is_float(type(v).elem) ? 4 : 2; break;
     case Code::sqrt:
     case Code::rsqrt: own = 8; break;
-    case Code::exp:
-    case Code::exp2:
-    case Code::log:
-    case Code::log2:
-    case Code::sin:
-    case Code::cos:
-    case Code::tan:
-    case Code::tanh:
-    case Code::erf:
-    case Code::pow:
-    case Code::atan2: own = 15; break;
     case Code::reduce:
     case Code::scan:
     case Code::dot: return 0;
-    default: own = moves_elements(op->code) ? 0 : 1;
+    default: own = moves_elements(op->code) ? 0 : tile::is_function(op->code) ? 15 : 1;
   }
   for (const ValueId o : op->operands) {
     own += cost_of(o);

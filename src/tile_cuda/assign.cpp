@@ -14,24 +14,7 @@ constexpr int kSmallTile = 256;         // elements; not worth another layout
 constexpr int kRegistersPerValue = 32;  // of one thread; larger tiles get more warps
 constexpr int kProductRegisters = 128;  // of a product's result
 
-bool heavy(Code code) {
-  switch (code) {
-    case Code::exp:
-    case Code::exp2:
-    case Code::log:
-    case Code::log2:
-    case Code::sqrt:
-    case Code::rsqrt:
-    case Code::sin:
-    case Code::cos:
-    case Code::tan:
-    case Code::tanh:
-    case Code::erf:
-    case Code::pow:
-    case Code::atan2: return true;
-    default: return false;
-  }
-}
+bool heavy(Code code) { return tile::is_function(code) || code == Code::sqrt || code == Code::rsqrt; }
 
 }  // namespace
 

@@ -21,6 +21,19 @@ INLINE vf32 exp_(vf32 x) {
   const vf32 p = poly(r, 0.499999934f, 0.166665204f, 0.0416683908f, 0.00836874525f, 0.001381454f);
   return scale2(fma_(p, r * r, r) + 1.0f, t);
 }
+// 2^n r + (2^n - 1) for the rest r of x, in two parts each; half of it, as 2^128 has no room.
+INLINE vf32 expm1_(vf32 x) {
+  const vf32 c = within(x, -18.0f, 89.0f);
+  const vf32 t = fma_(c, all(1.44269504f), all(kShifter)), n = t - kShifter;
+  const vf32 part = fma_(n, all(-0.693359375f), c), r = fma_(n, all(2.12194440e-4f), part);
+  const vf32 low = fma_(n, all(2.12194440e-4f), part - r);
+  const vf32 p = poly(r, 0.5f, 0.166666672f, 0.0416665077f, 0.0083331801f, 0.00139308651f, 0.000199696558f);
+  const vf32 power = real((bits(t) - bits(all(kShifter)) + 126) << 23), base = power - 0.5f, high = power * r;
+  const vf32 sum = base + high, back = sum - high;
+  const vf32 lost = (base - back) + (high - (sum - back)) + (power - base - 0.5f);
+  const vf32 y = sum + fma_(power, fma_(p, r * r, low), lost);
+  return abs_(x) < 1e-8f ? x : y + y;
+}
 INLINE vf32 exp2_(vf32 x) {
   const vf32 c = within(x, -151.0f, 129.0f), t = c + kShifter, f = c + (kShifter - t);
   const vf32 p = poly(f, 0.693147203f, 0.240226479f, 0.0555033247f, 0.00961843736f, 0.00133988747f, 0.000153533631f);
@@ -54,6 +67,14 @@ INLINE vf32 log2_(vf32 x) {
   const vf32 a = m * 1.44269504f;
   const vf32 low = fma_(tail, all(1.44269504f), fma_(m, all(1.92596299e-8f), fma_(m, all(1.44269504f), -a)));
   return log_edges(x, e + (a + low));
+}
+// log(u) + low / u, where u + low is 1 + x
+INLINE vf32 log1p_(vf32 x) {
+  const vf32 u = 1.0f + x, part = u - 1.0f, low = (1.0f - (u - part)) + (x - part);
+  vf32 e, tail;
+  const vf32 m = log_split(u, e, tail);
+  const vf32 rest = fma_(e, all(-2.12194440e-4f), tail) + low / u;
+  return x == 0.0f ? x : log_edges(u, fma_(e, all(0.693359375f), m + rest));
 }
 INLINE f32 sqrt_(f32 x) { return __builtin_sqrtf(x); }
 INLINE f64 sqrt_(f64 x) { return __builtin_sqrt(x); }
@@ -118,11 +139,6 @@ INLINE f32 sin_exact(f32 x) { return __builtin_sinf(x); }
 INLINE f32 cos_exact(f32 x) { return __builtin_cosf(x); }
 INLINE vf32 sin_(vf32 x) { return x == 0.0f ? x : sin_quadrant(x, 0, sin_exact); }
 INLINE vf32 cos_(vf32 x) { return sin_quadrant(x, 1, cos_exact); }
-INLINE vf32 tan_(vf32 x) {
-  vf32 r;
-  LANES(r, __builtin_tanf(x[l]));
-  return r;
-}
 INLINE vf32 pow_(vf32 x, vf32 y) {
   vf32 r;
   LANES(r, __builtin_powf(x[l], y[l]));
@@ -175,29 +191,33 @@ INLINE f32 atan2_(f32 x, f32 y) { return __builtin_atan2f(x, y); }
 INLINE f64 atan2_(f64 x, f64 y) { return __builtin_atan2(x, y); }
 #define SCALAR(F) \
   INLINE f32 F##_(f32 x) { return F##_(all(x))[0]; }
-SCALAR(exp)
-SCALAR(exp2) SCALAR(log) SCALAR(log2) SCALAR(sin) SCALAR(cos) SCALAR(tanh) SCALAR(erf)
 #define LIBRARY(F) \
   INLINE f64 F##_(f64 x) { return __builtin_##F(x); }
-    LIBRARY(exp) LIBRARY(exp2) LIBRARY(log) LIBRARY(log2) LIBRARY(sin) LIBRARY(cos) LIBRARY(tan) LIBRARY(tanh)
-        LIBRARY(erf) LIBRARY(floor) LIBRARY(ceil) LIBRARY(trunc) INLINE f64 round_(f64 x) {
-  return __builtin_rint(x);
-}
-INLINE f32 tan_(f32 x) { return __builtin_tanf(x); }
-INLINE f32 floor_(f32 x) { return __builtin_floorf(x); }
-INLINE f32 ceil_(f32 x) { return __builtin_ceilf(x); }
-INLINE f32 trunc_(f32 x) { return __builtin_truncf(x); }
-INLINE f32 round_(f32 x) { return __builtin_rintf(x); }
-#define LANEWISE(F)          \
-  INLINE vf64 F##_(vf64 x) { \
-    vf64 r;                  \
-    LANES(r, F##_(x[l]));    \
-    return r;                \
+#define LANEWISE(V, F)    \
+  INLINE V F##_(V x) {    \
+    V r;                  \
+    LANES(r, F##_(x[l])); \
+    return r;             \
   }
-LANEWISE(exp)
-LANEWISE(exp2) LANEWISE(log) LANEWISE(log2) LANEWISE(sqrt) LANEWISE(rsqrt) LANEWISE(sin) LANEWISE(cos) LANEWISE(tan)
-    LANEWISE(tanh) LANEWISE(erf) LANEWISE(floor) LANEWISE(ceil) LANEWISE(trunc) LANEWISE(round) INLINE vf64
-    pow_(vf64 x, vf64 y) {
+#define COMMON(F) SCALAR(F) LIBRARY(F) LANEWISE(vf64, F)
+#define INTEGRAL(F, C)                                   \
+  INLINE f32 F##_(f32 x) { return __builtin_##C##f(x); } \
+  INLINE f64 F##_(f64 x) { return __builtin_##C(x); }    \
+  LANEWISE(vf64, F)
+// The library's in f64, for every type.
+#define RARE(F)                                        \
+  LIBRARY(F)                                           \
+  INLINE f32 F##_(f32 x) { return (f32)F##_((f64)x); } \
+  LANEWISE(vf32, F) LANEWISE(vf64, F)
+// clang-format off
+COMMON(exp) COMMON(exp2) COMMON(expm1) COMMON(log) COMMON(log2) COMMON(log1p)
+COMMON(sin) COMMON(cos) COMMON(tanh) COMMON(erf)
+INTEGRAL(floor, floor) INTEGRAL(ceil, ceil) INTEGRAL(trunc, trunc) INTEGRAL(round, rint)
+LANEWISE(vf64, sqrt) LANEWISE(vf64, rsqrt)
+RARE(log10) RARE(tan) RARE(asin) RARE(acos) RARE(atan)
+RARE(sinh) RARE(cosh) RARE(asinh) RARE(acosh) RARE(atanh) RARE(erfc) RARE(cbrt)
+    // clang-format on
+    INLINE vf64 pow_(vf64 x, vf64 y) {
   vf64 r;
   LANES(r, pow_(x[l], y[l]));
   return r;
