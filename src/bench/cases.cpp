@@ -56,7 +56,7 @@ CaseSource::CaseSource(const GraphFolder& graph, Subject& eager, Engine& engine,
       writes_(std::any_of(graph.graph.nodes.begin(), graph.graph.nodes.end(), node_writes)) {}
 
 Result<Case> CaseSource::recorded(std::uint64_t seed) {
-  auto c = make({seed, 1, true});
+  auto c = make({seed});
   if (!c) return c;
   first_ = false;
   finite_ = all_finite(c->expected_on_cpu, engine_).take();
@@ -76,8 +76,7 @@ Result<Case> CaseSource::make(const Draw& draw) {
   c.draw = draw;
   const bool watched = writes_ || first_;  // some write and do not say so: batch_norm in training
   graph_.metas = drawn_metas(metas_, draw, device_, literals_);
-  const Normals normals = draw.recorded ? Normals::torch : draw.far ? Normals::far : Normals::quick;
-  auto inputs = engine_.replay(graph_, draw.seed, device_, normals);
+  auto inputs = engine_.replay(graph_, draw.seed, device_, draw.normals);
   if (!inputs) return inputs.error();
   c.inputs = std::move(*inputs);
   c.eager_inputs = writes_ ? copies(c.inputs, engine_) : c.inputs;

@@ -13,12 +13,15 @@ namespace {
 
 struct Kind {
   double spread;
-  bool far, varied;
+  Normals normals;
+  bool varied;
 };
-constexpr Kind kKinds[] = {{1, false, true}, {4, true, true}};
+constexpr Kind kKinds[] = {{1, Normals::quick, true}, {4, Normals::far, true}};
+constexpr Kind kOfHalves = {1, Normals::lone, false};
 // From the hardest to the mildest.
-constexpr Kind kMilder[] = {{4, true, true},   {4, false, true}, {4, true, false}, {4, false, false},
-                            {2, false, false}, {1, false, true}, {1, false, false}};
+constexpr Kind kMilder[] = {{4, Normals::far, true},    {4, Normals::quick, true},  {4, Normals::far, false},
+                            {4, Normals::quick, false}, {2, Normals::quick, false}, {1, Normals::quick, true},
+                            {1, Normals::quick, false}};
 constexpr std::uint64_t kLiteralOneOf = 16;
 constexpr double kReplayFactor = 0.2;  // replay scales the standard deviation by it (docs/graphs.md)
 constexpr double kTenth = 0.1;
@@ -84,27 +87,28 @@ void vary(TensorMeta& meta, bool may_grow) {
 
 }  // namespace
 
-std::vector<Draw> check_draws(std::uint64_t seed, int extra, std::uint64_t candidate) {
-  std::vector<Draw> out = {{seed, 1, true}};
-  for (int i = 0; i < extra; ++i) {
-    const Kind& kind = kKinds[static_cast<std::size_t>(i) % std::size(kKinds)];
-    out.push_back({seed + candidate + 1 + static_cast<std::uint64_t>(i), kind.spread, false, kind.far, kind.varied});
-  }
+std::vector<Draw> check_draws(std::uint64_t seed, int extra, bool halves, std::uint64_t candidate) {
+  std::vector<Draw> out = {{seed}};
+  const auto add = [&](const Kind& kind) {
+    out.push_back({seed + candidate + out.size(), kind.spread, kind.normals, kind.varied});
+  };
+  for (int i = 0; i < extra; ++i) add(kKinds[static_cast<std::size_t>(i) % std::size(kKinds)]);
+  if (halves && extra > 0) add(kOfHalves);
   return out;
 }
 
 std::optional<Draw> milder(const Draw& draw) {
   const auto* at = std::find_if(std::begin(kMilder), std::end(kMilder), [&](const Kind& k) {
-    return k.spread == draw.spread && k.far == draw.far && k.varied == draw.varied;
+    return k.spread == draw.spread && k.normals == draw.normals && k.varied == draw.varied;
   });
   if (at == std::end(kMilder) || ++at == std::end(kMilder)) return std::nullopt;
-  return Draw{draw.seed, at->spread, false, at->far, at->varied};
+  return Draw{draw.seed, at->spread, at->normals, at->varied};
 }
 
 std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const Draw& draw, DeviceType device,
                                     const std::vector<std::int64_t>& literals) {
   std::vector<TensorMeta> out = metas;
-  if (draw.recorded) return out;
+  if (draw.recorded()) return out;
   Random random(draw.seed);
   for (TensorMeta& meta : out) {
     const bool floating = dtype_row(meta.dtype).floating, boolean = meta.dtype == Dtype::boolean;
@@ -120,10 +124,11 @@ std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const 
 }
 
 std::string draw_text(const Draw& draw) {
-  if (draw.recorded) return "the recorded inputs";
+  if (draw.recorded()) return "the recorded inputs";
   std::string out = "inputs drawn anew";
   if (draw.spread != 1) out += fmt::format(", {} times as wide", draw.spread);
-  if (draw.far) out += ", some far out";
+  if (draw.normals == Normals::far) out += ", some far out";
+  if (draw.normals == Normals::lone) out += ", three numbers outweighing all others";
   return out;
 }
 

@@ -6,21 +6,22 @@
 #include <string>
 #include <vector>
 
-#include "exec/tensor_ref.h"
+#include "exec/engine.h"
 #include "fx/meta.h"
 
 namespace passnet {
 
 struct Draw {
   std::uint64_t seed;
-  double spread;        // times the recorded standard deviation
-  bool recorded;        // exactly as the metas say
-  bool far = false;     // some numbers lie far out, where clamps and saturation are
+  double spread = 1;                 // times the recorded standard deviation
+  Normals normals = Normals::torch;  // torch: exactly as recorded
   bool varied = false;  // what is the same in every other draw is not: recorded contents, integers of one value
+  bool recorded() const { return normals == Normals::torch; }
 };
-// The recorded one first. A spread above the recorded one asks for more than the same error on the same numbers. The
+// The recorded one first. A spread above the recorded one asks for more than the same error on the same numbers; far
+// out are clamps and saturation; lone numbers ask for every term of a sum, where the tolerance of halves does not. The
 // seeds of the others come from `seed` and the candidate's own text, so that no candidate can hold their answers.
-std::vector<Draw> check_draws(std::uint64_t seed, int extra, std::uint64_t candidate);
+std::vector<Draw> check_draws(std::uint64_t seed, int extra, bool halves, std::uint64_t candidate);
 
 // For people: "inputs drawn anew, 4 times as wide, some far out".
 std::string draw_text(const Draw& draw);

@@ -119,8 +119,8 @@ class Lint {
     if (found(Flaw::random)) return;
     if (graph_.inputs.empty()) return add(Flaw::independent, "the graph has no inputs");
     try {
-      for (const Draw& draw :
-           {Draw{kSeed + 1, 1, false}, Draw{kSeed + 2, 2, false}, Draw{kSeed + 3, 2, false, false, true}})
+      for (const Draw& draw : {Draw{kSeed + 1, 1, Normals::quick}, Draw{kSeed + 2, 2, Normals::quick},
+                               Draw{kSeed + 3, 2, Normals::quick, true}})
         if (!same(first, call(draw.seed, drawn_metas(graph_.metas, draw, DeviceType::cpu), kCallSeed))) return;
     } catch (const Failure&) {
       return;  // it depends on them enough to fail

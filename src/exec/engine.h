@@ -42,8 +42,9 @@ class Executable {
 };
 
 // Where normal numbers come from: torch's generator, as the format says, or a quicker one for inputs that nobody
-// recorded; `far`: the quicker one, with one number in sixteen far out.
-enum class Normals : std::uint8_t { torch, quick, far };
+// recorded; `far`: the quicker one, with one number in sixteen far out; `lone`: with three that outweigh all others in
+// each large tensor.
+enum class Normals : std::uint8_t { torch, quick, far, lone };
 
 class Engine {
  public:

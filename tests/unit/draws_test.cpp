@@ -8,7 +8,7 @@
 namespace passnet {
 namespace {
 
-constexpr Draw kHard{7, 4, false, true, true};
+constexpr Draw kHard{7, 4, Normals::far, true};
 
 TensorMeta meta(Dtype dtype, std::vector<std::int64_t> shape) {
   TensorMeta out;
@@ -33,12 +33,12 @@ TensorMeta drawn(const TensorMeta& m, const Draw& draw = kHard, DeviceType devic
 std::pair<std::int64_t, std::int64_t> bounds(const TensorMeta& m) { return {m.min_val->integer, m.max_val->integer}; }
 
 TEST(Draws, TheRecordedOneIsAsRecorded) {
-  const std::vector<Draw> draws = check_draws(1024, 2, 99);
+  const std::vector<Draw> draws = check_draws(1024, 2, false, 99);
   ASSERT_EQ(draws.size(), 3U);
-  EXPECT_TRUE(draws[0].recorded);
+  EXPECT_TRUE(draws[0].recorded());
   EXPECT_EQ(draws[0].seed, 1024U);
   EXPECT_EQ(drawn(of_data({3, 1, 2}), draws[0]).data->integers, (std::vector<std::int64_t>{3, 1, 2}));
-  EXPECT_NE(draws[1].seed, check_draws(1024, 2, 98)[1].seed);  // another text, other seeds
+  EXPECT_NE(draws[1].seed, check_draws(1024, 2, false, 98)[1].seed);  // another text, other seeds
 }
 
 TEST(Draws, ContentsChangePlaces) {
@@ -47,7 +47,7 @@ TEST(Draws, ContentsChangePlaces) {
   const std::vector<std::int64_t> other = drawn(of_data(values)).data->integers;
   EXPECT_NE(other, values);
   EXPECT_TRUE(std::is_permutation(other.begin(), other.end(), values.begin()));
-  EXPECT_EQ(drawn(of_data(values), {7, 4, false, true, false}).data->integers, values);
+  EXPECT_EQ(drawn(of_data(values), {7, 4, Normals::far, false}).data->integers, values);
 }
 
 TEST(Draws, LiteralsOfTheGraphAreAmongContents) {
@@ -99,7 +99,8 @@ TEST(Draws, MilderComesToAnEnd) {
   for (std::optional<Draw> draw = kHard; draw; draw = milder(*draw), ++steps) last = *draw;
   EXPECT_EQ(steps, 7);
   EXPECT_EQ(last.spread, 1);
-  EXPECT_FALSE(last.far || last.varied);
+  EXPECT_EQ(last.normals, Normals::quick);
+  EXPECT_FALSE(last.varied);
 }
 
 }  // namespace
