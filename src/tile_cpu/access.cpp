@@ -68,23 +68,24 @@ std::int64_t Emitter::memory_bytes(ValueId pointer) const {
   return facts_.parameters[static_cast<std::size_t>(p)].elements * tile::elem_bytes(type(pointer).elem);
 }
 
-// The second nest of a program that loads the same elements has them in the cache, and time to fetch those of the next
-// program. No prefetcher does that: rows start on pages of their own. The first nest does so where a prefetcher is no
-// help there either: short rows beside a load that is turned, and rows whose numbers are read from memory. Of
-// these a part is fetched some programs earlier: finding a row's page takes longest.
+// The last of a program's nests that load the same elements has them in the cache, and time to fetch those of the next
+// program: it stores, most often, and memory reads and writes at once. No prefetcher does that: rows start on pages of
+// their own. The first nest does so where a prefetcher is no help there either: short rows beside a load that is
+// turned, and rows whose numbers are read from memory. Of these a part is fetched some programs earlier: finding a
+// row's page takes longest.
 void Emitter::fetch_ahead(const Op& load, const Address& a, const std::string& pointer) {
   constexpr std::int64_t kCached = 1 << 20, kAhead = 64 << 10;
   constexpr int kRows = 3;  // so many
   Loaded& l = loaded_[&load];
   if (l.first == 0) l.first = nest_;
-  if (l.again == 0 && l.first != nest_) l.again = nest_;
   const Type& t = type(load.result());
   if (memory_bytes(load.operands[0]) < kCached || t.shape.elements() * tile::elem_bytes(t.elem) > kAhead) return;
   const auto step = program_step(load.operands[0]);
   if (!step) return;
   const auto fetch = [&](const std::string& far) { code(fmt::format("__builtin_prefetch({} + {});", pointer, far)); };
   if (step->load == nullptr) {
-    if ((turns_ || l.again == nest_) && step->fixed != 0) fetch(std::to_string(step->fixed) + "L");
+    if ((turns_ || (l.first != nest_ && l.last == group_)) && step->fixed != 0)
+      fetch(std::to_string(step->fixed) + "L");
     return;
   }
   const ValueId row = step->load->result(), from = step->load->operands[0];

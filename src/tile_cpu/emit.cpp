@@ -297,8 +297,10 @@ void Emitter::estimate(const Block& block, double times) {
       const tile::Range &lo = ranges_[static_cast<std::size_t>(op.operands[0])],
                         &hi = ranges_[static_cast<std::size_t>(op.operands[1])];
       const auto step = constant_of(op.operands[2]);
-      trips = step && *step != 0 ? std::clamp(static_cast<double>(hi.hi - lo.lo) / static_cast<double>(*step), 0.0, 1e6)
-                                 : 8;
+      trips = step && *step != 0
+                  ? std::clamp((static_cast<double>(hi.hi) - static_cast<double>(lo.lo)) / static_cast<double>(*step),
+                               0.0, 1e6)
+                  : 8;
     }
     for (const Block& b : op.blocks) estimate(b, times * trips);
   }

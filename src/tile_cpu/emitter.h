@@ -161,6 +161,7 @@ class Emitter {
   bool read_outside(ValueId v, std::span<const Group> inside) const;
   void settle(Group& group, std::span<const Group> rows);
   void publish(const Group& group);
+  void find_loads(const Group& group);
   void emit_rows(std::span<Group> groups);
   void emit_nest(Group& group, int first_dim);
   void skip_masked(std::span<const Group> groups, const Index& index);
@@ -311,6 +312,7 @@ class Emitter {
 
   std::span<const Op> run_;
   const std::vector<Group>* groups_ = nullptr;
+  const Group* group_ = nullptr;  // whose nest it is
   std::vector<Level> levels_;
   struct Loop {
     std::string var;
@@ -328,7 +330,8 @@ class Emitter {
   mutable std::map<At, std::optional<std::int64_t>> steps_;
   int nest_ = 0;
   struct Loaded {
-    int first = 0, again = 0;  // the nests that load it
+    int first = 0;                // the nest that loads it
+    const Group* last = nullptr;  // of its run that does
   };
   std::map<const Op*, Loaded> loaded_;
   bool turns_ = false;

@@ -113,11 +113,27 @@ void Emitter::publish(const Group& group) {
     if (r.publish) home(r.value) = {Home::Kind::array, {}, 0, r.array};
 }
 
+void Emitter::find_loads(const Group& group) {
+  for (Root r : group.roots) {
+    collect(r);
+    for (const At& at : r.evaluated)
+      if (const Op* op = def(at.value); op != nullptr && op->code == Code::load) loaded_[op].last = &group;
+  }
+}
+
 void Emitter::emit_groups(std::vector<Group>& groups) {
   groups_ = &groups;
-  for (const Group& g : groups)  // an array is read only after the nest that fills it
-    for (const Root& r : g.roots)
-      if (r.publish) home(r.value) = {};
+  const auto take_back = [&] {  // an array is read only after the nest that fills it
+    for (const Group& g : groups)
+      for (const Root& r : g.roots)
+        if (r.publish) home(r.value) = {};
+  };
+  take_back();
+  for (const Group& g : groups) {
+    find_loads(g);
+    publish(g);
+  }
+  take_back();
   const auto scalars = [&](const Group& g) {
     for (const Root& r : g.after) emit_scalar(*r.op);
   };
@@ -213,6 +229,7 @@ void Emitter::skip_masked(std::span<const Group> groups, const Index& index) {
 void Emitter::emit_nest(Group& group, int first_dim) {
   const std::map<At, Truth> before = known_;
   ++nest_;
+  group_ = &group;
   loops_.resize(static_cast<std::size_t>(first_dim));
   Index index;
   index.fill(kFixed);
