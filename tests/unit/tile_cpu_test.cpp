@@ -116,10 +116,10 @@ std::string difference(const Case& c, const Memory& memory) {
 }
 
 // What each of the builds of random functions leaves in memory.
-void run_random(const std::vector<tile_cpu::Build>& builds, std::uint64_t count,
+void run_random(const std::vector<tile_cpu::Build>& builds, std::uint64_t from, std::uint64_t count,
                 const std::function<void(const Case&, const std::vector<Memory>&)>& look) {
   const std::uint64_t kPerFile = 20 / builds.size();
-  const std::uint64_t first = setting("TILE_RANDOM_SEED", 1), last = first + setting("TILE_RANDOM_COUNT", count);
+  const std::uint64_t first = setting("TILE_RANDOM_SEED", from), last = first + setting("TILE_RANDOM_COUNT", count);
   for (std::uint64_t begin = first; begin < last; begin += kPerFile) {
     std::vector<Case> cases(std::min(kPerFile, last - begin) * builds.size());
     std::string source = "#define HOOKED\n" + tile_cpu::prelude("dot< turn< hooks atomic_", false), table;
@@ -141,7 +141,7 @@ void run_random(const std::vector<tile_cpu::Build>& builds, std::uint64_t count,
 }
 
 void compare(tile_cpu::Build build, std::uint64_t count) {
-  run_random({build}, count, [](const Case& c, const std::vector<Memory>& memories) {
+  run_random({build}, 1, count, [](const Case& c, const std::vector<Memory>& memories) {
     EXPECT_EQ(difference(c, memories[0]), "") << print(c.function);
   });
 }
@@ -157,12 +157,12 @@ std::optional<std::pair<std::size_t, std::size_t>> first_difference(const Memory
   return std::nullopt;
 }
 
-// No kernel can tell by a last bit whether it is followed.
+// No kernel can tell by a last bit whether it is followed. (Seed 299 copies a signalling NaN of float16.)
 TEST(TileCpu, FollowedHasTheFastBuildsBits) {
-  run_random({tile_cpu::Build::fast, tile_cpu::Build::followed}, 40,
+  run_random({tile_cpu::Build::fast, tile_cpu::Build::followed}, 270, 40,
              [](const Case& c, const std::vector<Memory>& memories) {
-               EXPECT_EQ(first_difference(memories[0], memories[1]), std::nullopt)
-                   << "seed " << c.seed << '\n' << print(c.function);
+               EXPECT_EQ(first_difference(memories[0], memories[1]), std::nullopt) << "seed " << c.seed << '\n'
+                                                                                   << print(c.function);
              });
 }
 

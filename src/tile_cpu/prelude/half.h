@@ -19,10 +19,14 @@ INLINE u16 bf16_down(f32 x) {
 }
 INLINE f32 f16_round(f32 x) { return f16_up(f16_down(x)); }
 INLINE f32 bf16_round(f32 x) { return bf16_up(bf16_down(x)); }
+#if defined(NEON)
+INLINE vf32 bf16_up(vu16 h) { return (vf32)WITH_ZEROS(vu16{}, h); }
+#else
 INLINE vf32 bf16_up(vu16 h) { return (vf32)(TO(vu32, h) << 16); }
+#endif
 INLINE vu32 bf16_rounded(vf32 x) {
   const vu32 u = (vu32)x;
-  return pick((vi32)((u & 0x7fffffff) > 0x7f800000), u | 0x400000, u + 0x7fff + (u >> 16 & 1));
+  return pick(x == x, u + 0x7fff + (u >> 16 & 1), u | 0x400000);
 }
 INLINE vu16 bf16_down(vf32 x) { return TO(vu16, bf16_rounded(x) >> 16); }
 INLINE vf32 bf16_round(vf32 x) { return (vf32)(bf16_rounded(x) & 0xffff0000u); }
@@ -34,7 +38,11 @@ INLINE vf32 f16_up(vu16 h) { return __builtin_ia32_vcvtph2ps256((vi16)h); }
 INLINE vu16 f16_down(vf32 x) { return (vu16)__builtin_ia32_vcvtps2ph256(x, 0); }
 #elif defined(NEON)
 typedef __fp16 vf16 __attribute__((vector_size(8)));
-INLINE vf32 f16_up(vu16 h) { return __builtin_aarch64_float_extend_lo_v4sf((vf16)h); }
+INLINE vf32 f16_up(vu16 h) {
+  vf32 x = __builtin_aarch64_float_extend_lo_v4sf((vf16)h);
+  asm("" : "+w"(x));  // else up and down are folded in one build and not in another: a signalling NaN tells them apart
+  return x;
+}
 INLINE vu16 f16_down(vf32 x) { return (vu16)__builtin_aarch64_float_truncate_lo_v4hf(x); }
 #else
 INLINE vf32 f16_up(vu16 h) {
