@@ -104,8 +104,7 @@ INLINE vu8 pick(vi32 m, vu8 a, vu8 b) { return TO(vi8, m) ? a : b; }
 #define PICK1(T) \
   INLINE T pick(bool m, T a, T b) { return m ? a : b; }
 PICK1(bool)
-PICK1(i8)
-PICK1(i16) PICK1(i32) PICK1(i64) PICK1(u8) PICK1(u16) PICK1(u32) PICK1(u64) PICK1(f32) PICK1(f64) INLINE vi32
+PICK1(i8) PICK1(i16) PICK1(i32) PICK1(i64) PICK1(u8) PICK1(u16) PICK1(u32) PICK1(u64) PICK1(f32) PICK1(f64) INLINE vi32
     bits(vf32 x) {
   return (vi32)x;
 }
@@ -143,11 +142,9 @@ INLINE void decide(const Run& run, bool a) {
 template <class Run>
 INLINE void decide(const Run& run, bool a, bool b) {
   if (a)
-    decide(
-        [&](auto c) __attribute__((always_inline)) { run(Decided<true>{}, c); }, b);
+    decide([&](auto c) __attribute__((always_inline)) { run(Decided<true>{}, c); }, b);
   else
-    decide(
-        [&](auto c) __attribute__((always_inline)) { run(Decided<false>{}, c); }, b);
+    decide([&](auto c) __attribute__((always_inline)) { run(Decided<false>{}, c); }, b);
 }
 INLINE i64 min_i64(i64 a, i64 b) { return a < b ? a : b; }
 INLINE i64 clamp_i64(i64 x, i64 lo, i64 hi) { return x < lo ? lo : x > hi ? hi : x; }
@@ -156,8 +153,7 @@ INLINE i64 clamp_i64(i64 x, i64 lo, i64 hi) { return x < lo ? lo : x > hi ? hi :
   INLINE V min_(V a, V b) { return pick(mask(a < b), a, b); } \
   INLINE V max_(V a, V b) { return pick(mask(a > b), a, b); }
 MINMAX(vi8)
-MINMAX(vi16)
-MINMAX(vi32) MINMAX(vi64) MINMAX(vu8) MINMAX(vu16) MINMAX(vu32) MINMAX(vu64)
+MINMAX(vi16) MINMAX(vi32) MINMAX(vi64) MINMAX(vu8) MINMAX(vu16) MINMAX(vu32) MINMAX(vu64)
 #define MINMAX1(T)                                  \
   INLINE T min_(T a, T b) { return a < b ? a : b; } \
   INLINE T max_(T a, T b) { return a > b ? a : b; }
@@ -261,8 +257,7 @@ INLINE vf64 abs_(vf64 x) { return (vf64)((vi64)x & 0x7fffffffffffffffL); }
 #define ABS1(T) \
   INLINE T abs_(T x) { return x < 0 ? (T)-x : x; }
 ABS(vi8)
-ABS(vi16)
-ABS(vi32) ABS(vi64) ABS1(i8) ABS1(i16) ABS1(i32) ABS1(i64)
+ABS(vi16) ABS(vi32) ABS(vi64) ABS1(i8) ABS1(i16) ABS1(i32) ABS1(i64)
 #define ABSU(T) \
   INLINE T abs_(T x) { return x; }
     ABSU(vu8) ABSU(vu16) ABSU(vu32) ABSU(vu64) ABSU(u8) ABSU(u16) ABSU(u32) ABSU(u64) ABSU(bool)
@@ -315,8 +310,7 @@ INLINE bool every(vi32 m) {
   INLINE T div_(T a, T b) { return b == 0 ? (T)0 : b == (T)-1 && (T)-1 < (T)0 ? (T)(0 - a) : (T)(a / b); } \
   INLINE T rem_(T a, T b) { return b == 0 || (b == (T)-1 && (T)-1 < (T)0) ? (T)0 : (T)(a % b); }
 DIVREM(i8)
-DIVREM(i16)
-DIVREM(i32) DIVREM(i64) DIVREM(u8) DIVREM(u16) DIVREM(u32) DIVREM(u64)
+DIVREM(i16) DIVREM(i32) DIVREM(i64) DIVREM(u8) DIVREM(u16) DIVREM(u32) DIVREM(u64)
 #define VDIVREM(V)              \
   INLINE V div_(V a, V b) {     \
     V r;                        \
@@ -351,12 +345,11 @@ DIVREM(i32) DIVREM(i64) DIVREM(u8) DIVREM(u16) DIVREM(u32) DIVREM(u64)
 // Float to integer: towards zero, saturating, NaN is 0.
 #define TOINT(F, T, LO, HI) \
   INLINE T to_##T(F x) { return x != x ? (T)0 : x <= (F)LO ? (T)LO : x >= (F)HI ? (T)HI : (T)x; }
-#define TOINTS(F)                                                                                               \
-  TOINT(F, i8, -128, 127)                                                                                       \
-  TOINT(F, i16, -32768, 32767)                                                                                  \
-  TOINT(F, i32, (-2147483647 - 1), 2147483647) TOINT(F, i64, (-9223372036854775807L - 1), 9223372036854775807L) \
-      TOINT(F, u8, 0, 255) TOINT(F, u16, 0, 65535) TOINT(F, u32, 0, 4294967295u)                                \
-          TOINT(F, u64, 0, 18446744073709551615ul)
+#define TOINTS(F)                                                                                                   \
+  TOINT(F, i8, -128, 127)                                                                                           \
+  TOINT(F, i16, -32768, 32767) TOINT(F, i32, (-2147483647 - 1), 2147483647)                                         \
+      TOINT(F, i64, (-9223372036854775807L - 1), 9223372036854775807L) TOINT(F, u8, 0, 255) TOINT(F, u16, 0, 65535) \
+          TOINT(F, u32, 0, 4294967295u) TOINT(F, u64, 0, 18446744073709551615ul)
                         TOINTS(f32) TOINTS(f64) INLINE vi32 to_vi32(vf32 x) {
   const vi32 r = TO(vi32, x);
   return x != x ? vi32{} : x >= 2147483648.0f ? all(0x7fffffff) : x <= -2147483648.0f ? all((i32)0x80000000) : r;
