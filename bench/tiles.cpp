@@ -34,11 +34,22 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
+// The same numbers in another dtype, contiguous.
+TensorRef converted(Engine& engine, const TensorRef& tensor, Dtype dtype) {
+  TensorDesc desc = describe(tensor);
+  desc.dtype = dtype;
+  desc.strides = contiguous_strides(desc.sizes);
+  const TensorRef out = engine.allocate(desc).take();
+  engine.copy(out, tensor).take();
+  return out;
+}
+
 // `float32[4, 5]` or `int64[32]<1000`, filled from one generator.
 TensorRef make_input(Engine& engine, std::string_view text, std::mt19937& random) {
   const std::size_t open = text.find('['), close = text.find(']');
   TensorDesc desc;
-  desc.dtype = *dtype_from_name(text_trim(text.substr(0, open)));
+  const Dtype dtype = *dtype_from_name(text_trim(text.substr(0, open)));
+  desc.dtype = dtype == Dtype::int64 ? dtype : Dtype::float32;
   for (const std::string_view size : text_split(text.substr(open + 1, close - open - 1), ','))
     desc.sizes.push_back(std::stoll(std::string(size)));
   desc.strides = contiguous_strides(desc.sizes);
@@ -51,7 +62,7 @@ TensorRef make_input(Engine& engine, std::string_view text, std::mt19937& random
     else
       static_cast<float*>(out.data)[i] = i < (1 << 16) ? normal(random) : static_cast<float*>(out.data)[i - (1 << 16)];
   }
-  return out;
+  return dtype == desc.dtype ? out : converted(engine, out, dtype);
 }
 
 std::int64_t bytes_of(const TensorRef& t) { return describe(t).element_count() * dtype_row(t.dtype).size; }
@@ -82,7 +93,7 @@ void measure(Engine& engine, const std::string& folder, int threads) {
     const RunValue got = ours->run(inputs).take();
     const TensorRef &a = expected.items[0].tensor, &b = got.items[0].tensor;
     double worst = 0;
-    const TensorRef x = engine.contiguous_on_cpu(a).take(), y = engine.contiguous_on_cpu(b).take();
+    const TensorRef x = converted(engine, a, Dtype::float32), y = converted(engine, b, Dtype::float32);
     for (std::int64_t i = 0; i < describe(x).element_count(); ++i)
       worst = std::max(worst,
                        static_cast<double>(std::abs(static_cast<float*>(x.data)[i] - static_cast<float*>(y.data)[i])));

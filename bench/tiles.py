@@ -43,7 +43,7 @@ def main():
         out = subprocess.run([binary, str(threads), *cases], check=True, capture_output=True, text=True).stdout
         for row in map(json.loads, out.splitlines()):
             inductor = f"{inductor_us(row['case'], row['sizes'], threads) / row['ours_us']:13.2f}" if with_inductor else f"{'':>13}"
-            shape = re.search(r"\[.*?\]", row["sizes"]).group()
+            shape = re.match(r"\s*(?:float32|int64)?(\w*\[.*?\])", row["sizes"]).group(1)
             print(f"{os.path.basename(row['case']):<12} {shape:<26} {threads:>7} {row['ours_us']:10.1f} {row['eager_us'] / row['ours_us']:10.2f} {inductor} "
                   f"{row['ours_us'] / row['copy_us']:8.2f} {row['max_diff']:9.1e}", flush=True)
 

@@ -1,6 +1,7 @@
 #include "tile/halves.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tile/scalar.h"
 #include "tile/simplify.h"
@@ -124,6 +125,84 @@ class HalfFusion {
   Source source_;
 };
 
+// Values that are elements of one another, by shape operations, selection and what masked loads give: all of them are
+// bits, or none.
+class HalfMoves {
+ public:
+  explicit HalfMoves(const Function& f) : f_(f), same_(f.types.size()), uses_(f.types.size()) {
+    std::iota(same_.begin(), same_.end(), 0);
+    for (const ValueId v : f.body.params) note(v, kComputed);
+    look(f.body);
+  }
+
+  Function run() {
+    write_bits(f_.body);
+    for (std::size_t v = 0; v < f_.types.size(); ++v)
+      if (is_moved(static_cast<ValueId>(v))) f_.types[v].elem = Elem::u16;
+    return std::move(f_);
+  }
+
+ private:
+  enum Use : std::uint8_t { kLoaded = 1, kStored = 2, kComputed = 4 };
+
+  bool is_half_value(ValueId v) const { return !f_.type(v).pointer && is_half(f_.type(v).elem); }
+  ValueId root(ValueId v) const {
+    while (same_[static_cast<std::size_t>(v)] != v) v = same_[static_cast<std::size_t>(v)];
+    return v;
+  }
+  std::uint8_t& uses(ValueId v) { return uses_[static_cast<std::size_t>(root(v))]; }
+  void note(ValueId v, Use use) {
+    if (is_half_value(v)) uses(v) |= use;
+  }
+  void unite(ValueId a, ValueId b) {
+    if (!is_half_value(a)) return;
+    uses(a) |= uses(b);
+    same_[static_cast<std::size_t>(root(b))] = root(a);
+  }
+  bool is_moved(ValueId v) {
+    return !f_.type(v).pointer && uses(v) == (kLoaded | kStored);  // which halves alone have
+  }
+
+  void look(const Block& block) {
+    for (const Op& op : block.ops) {
+      switch (op.code) {
+        case Code::constant: break;
+        case Code::load:
+          note(op.result(), kLoaded);
+          if (op.operands.size() > 2) unite(op.result(), op.operands[2]);
+          break;
+        case Code::store: note(op.operands[1], kStored); break;
+        case Code::select:
+          unite(op.result(), op.operands[1]);
+          unite(op.result(), op.operands[2]);
+          break;
+        default:
+          if (is_shape_op(op)) {
+            unite(op.result(), op.operands[0]);
+            break;
+          }
+          for (const ValueId v : op.operands) note(v, kComputed);
+          for (const ValueId v : op.results) note(v, kComputed);
+      }
+      for (const Block& b : op.blocks) {
+        for (const ValueId v : b.params) note(v, kComputed);
+        look(b);
+      }
+    }
+  }
+  void write_bits(Block& block) {
+    for (Op& op : block.ops) {
+      if (op.code == Code::constant && is_moved(op.result()))
+        op.integer = static_cast<std::int64_t>(bits_of_real(f_.type(op.result()).elem, op.real));
+      for (Block& b : op.blocks) write_bits(b);
+    }
+  }
+
+  Function f_;
+  std::vector<ValueId> same_;
+  std::vector<std::uint8_t> uses_;  // of the first of the same
+};
+
 }  // namespace
 
 bool made_of(const Function& f, const Definitions& defs, ValueId v, Elem half) {
@@ -156,5 +235,7 @@ Function fuse_halves(const Function& f) {
   remove_unused(out);
   return out;
 }
+
+Function move_as_bits(const Function& f) { return HalfMoves(f).run(); }
 
 }  // namespace passnet::tile

@@ -22,4 +22,8 @@ const Op* half_arithmetic(const Function& f, const Definitions& defs, const Op& 
 // with enable_fp_fusion. (Of f32 the compiler of the emitted text does the same.)
 Function fuse_halves(const Function& f);
 
+// Halves that are loaded, moved about and stored, and nothing else, as u16: they need no conversion, and a NaN keeps
+// its bits. Their pointers stay pointers to halves.
+Function move_as_bits(const Function& f);
+
 }  // namespace passnet::tile

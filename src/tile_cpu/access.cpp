@@ -287,7 +287,7 @@ void Emitter::store(const Op& op, const Index& index) {
   }
   const bool atomic = op.code == Code::atomic || op.code == Code::atomic_cas;
   const std::size_t mask_at = op.code == Code::atomic_cas ? 3 : 2;
-  const Elem elem = type(op.operands[0]).elem;
+  const Elem elem = type(op.operands[1]).elem;  // the pointer's, or its bits
   std::vector<At> left;
   int level = 1;
   const auto keep_old = [&](const Ref& old) {

@@ -200,17 +200,18 @@ void Emitter::emit_scalar(const Op& op) {
       return;
     }
     case Code::load: {
-      const std::string kind = access_name(elem);
+      const Elem loaded = type(op.result()).elem;
+      const std::string kind = access_name(loaded);
       std::string value = is_hooked(build_)
                               ? fmt::format("ck_ld1<{}>(hooks, {}, program, {})", kind, site(op), text(op.operands[0]))
                               : fmt::format("ld1<{}>({})", kind, text(op.operands[0]));
       if (op.operands.size() > 1)
-        value = fmt::format("{} ? {} : ({}){}", text(op.operands[1]), value, scalar_name(elem),
-                            op.operands.size() > 2 ? text(op.operands[2]) : constant_text(Op{}, elem));
+        value = fmt::format("{} ? {} : ({}){}", text(op.operands[1]), value, scalar_name(loaded),
+                            op.operands.size() > 2 ? text(op.operands[2]) : constant_text(Op{}, loaded));
       return define(value);
     }
     case Code::store: {
-      const std::string kind = access_name(elem);
+      const std::string kind = access_name(type(op.operands[1]).elem);
       const std::string mask = op.operands.size() > 2 ? fmt::format("if ({}) ", text(op.operands[2])) : "";
       if (is_hooked(build_))
         line(fmt::format("{}ck_st1<{}>(hooks, {}, program, {}, {});", mask, kind, site(op), text(op.operands[0]),

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tile/effects.h"
+#include "tile/halves.h"
 #include "tile_cpu/ctypes.h"
 #include "tile_cpu/emitter.h"
 #include "tile_cpu/prelude.h"
@@ -354,7 +355,10 @@ Emitted Emitter::run() {
 }
 
 Result<Emitted> emit(const tile::Function& function, const tile::LaunchFacts& facts, Build build) {
-  return guarded([&] { return Emitter(function, facts, build).run(); });
+  return guarded([&] {
+    const tile::Function moved = tile::move_as_bits(function);
+    return Emitter(moved, facts, build).run();
+  });
 }
 
 }  // namespace passnet::tile_cpu

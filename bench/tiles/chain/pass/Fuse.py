@@ -17,8 +17,8 @@ def replacement_args(x, y):
 def chain_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offs < n
-    x = tl.load(x_ptr + offs, mask=mask)
-    y = tl.load(y_ptr + offs, mask=mask)
+    x = tl.load(x_ptr + offs, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + offs, mask=mask).to(tl.float32)
     t = x * 0.5 + y
     tl.store(out_ptr + offs, t / (1.0 + tl.exp(-t)) * y, mask=mask)
 
