@@ -146,8 +146,9 @@ class HalfMoves {
   enum Use : std::uint8_t { kLoaded = 1, kStored = 2, kComputed = 4 };
 
   bool is_half_value(ValueId v) const { return !f_.type(v).pointer && is_half(f_.type(v).elem); }
-  ValueId root(ValueId v) const {
-    while (same_[static_cast<std::size_t>(v)] != v) v = same_[static_cast<std::size_t>(v)];
+  ValueId& same(ValueId v) { return same_[static_cast<std::size_t>(v)]; }
+  ValueId root(ValueId v) {
+    while (same(v) != v) v = same(v) = same(same(v));  // halves the way for the next one
     return v;
   }
   std::uint8_t& uses(ValueId v) { return uses_[static_cast<std::size_t>(root(v))]; }
@@ -157,7 +158,7 @@ class HalfMoves {
   void unite(ValueId a, ValueId b) {
     if (!is_half_value(a)) return;
     uses(a) |= uses(b);
-    same_[static_cast<std::size_t>(root(b))] = root(a);
+    same(root(b)) = root(a);
   }
   bool is_moved(ValueId v) {
     return !f_.type(v).pointer && uses(v) == (kLoaded | kStored);  // which halves alone have

@@ -203,8 +203,7 @@ inline constexpr OpRow kOps[] = {
     {Code::abs, "abs", OpClass::unary, "|x|"},
     {Code::sqrt, "sqrt", OpClass::unary,
      "correctly rounded. f32, f64 only, as all functions down to cbrt. Of sqrt, rsqrt, exp, exp2 and div a GPU may "
-     "take "
-     "its approximate instructions in f32, as Triton does, unless `precision ieee` is said"},
+     "take its approximate instructions in f32, as Triton does, unless `precision ieee` is said"},
     {Code::rsqrt, "rsqrt", OpClass::unary, ""},
     {Code::exp, "exp", OpClass::unary, ""},
     {Code::exp2, "exp2", OpClass::unary, ""},
