@@ -302,7 +302,12 @@ void Emitter::store(const Op& op, const Index& index) {
     return;
   }
   const std::string kind = access_name(elem);
-  const std::string value = lanes_of(eval(op.operands[1], index, Mode::lanes), elem).text;
+  ValueId stored = op.operands[1];
+  if (const Op* cast = def(stored); cast != nullptr && cast->code == Code::cast && op.code == Code::store &&
+                                    home(stored).kind == Home::Kind::nowhere && tile::is_half(elem) &&
+                                    type(cast->operands[0]).elem == Elem::f32)
+    stored = cast->operands[0];  // the store rounds
+  const std::string value = lanes_of(eval(stored, index, Mode::lanes), elem).text;
   const Ref m = left.empty() ? Ref{} : eval_mask(left, Mode::lanes);
   const Address a = address(op.operands[0], index, Mode::lanes);
   const std::optional<std::int64_t> step = step_of(a);
