@@ -348,20 +348,25 @@ class RandomFunction {
     ops_->push_back(std::move(op));
   }
 
-  // while (count < limit): count += 1
+  // while (count < limit): count += 1; or downwards, by other steps, from where the type ends
   void repeat(int depth) {
-    const Type counter = scalar_type(Elem::i32), other{pick(kElemsUsed), false, some_shape()};
+    static constexpr Elem kCounters[] = {Elem::i32, Elem::i32, Elem::i64, Elem::i8};
+    const Type counter = scalar_type(pick(kCounters)), other{pick(kElemsUsed), false, some_shape()};
+    const bool up = chance(70);
+    const std::int64_t begin = chance(80) ? 0 : up ? 121 : -122, turns = pick(4), by = (up ? 1 : -1) * (1 + pick(2));
     Op op;
     op.code = Code::while_;
-    op.operands = {number(counter, 0), value(other)};
+    op.operands = {number(counter, begin), value(other)};
     for (int b = 0; b < 2; ++b) {
       Block& inner = op.blocks.emplace_back();
       inner.params = {f_.add_value(counter), f_.add_value(other)};
       const std::vector<ValueId> params = inner.params;
       block(inner, [&]() -> std::vector<ValueId> {
         many(pick(3), depth + 1);
-        if (b == 0) return {emit(Code::lt, {params[0], number(counter, pick(4))}, scalar_type(Elem::i1))};
-        return {emit(Code::add, {params[0], number(counter, 1)}, counter), chance(20) ? params[1] : value(other)};
+        const ValueId end = b == 0 ? number(counter, begin + turns * by) : kNoValue;
+        if (b == 0 && chance(20)) return {emit(up ? Code::gt : Code::lt, {end, params[0]}, scalar_type(Elem::i1))};
+        if (b == 0) return {emit(up ? Code::lt : Code::gt, {params[0], end}, scalar_type(Elem::i1))};
+        return {emit(Code::add, {params[0], number(counter, by)}, counter), chance(20) ? params[1] : value(other)};
       });
     }
     op.results = {f_.add_value(counter), f_.add_value(other)};

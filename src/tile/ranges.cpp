@@ -392,7 +392,17 @@ std::vector<Range> ranges(const Function& function, const LaunchFacts& facts) {
 
 namespace {
 
-// Ops whose result the ranges give.
+bool defines(const Block& block, ValueId v) {
+  const auto has = [v](const std::vector<ValueId>& values) {
+    return std::find(values.begin(), values.end(), v) != values.end();
+  };
+  return has(block.params) || std::any_of(block.ops.begin(), block.ops.end(), [&](const Op& op) {
+           return has(op.results) || std::any_of(op.blocks.begin(), op.blocks.end(),
+                                                 [v](const Block& inner) { return defines(inner, v); });
+         });
+}
+
+// Ops whose result the ranges give, and loops whose turns they do.
 class Decide {
  public:
   Decide(Function& f, const LaunchFacts& facts) : f_(f), ranges_(ranges(f, facts)), same_(f.types.size()) {
@@ -411,6 +421,7 @@ class Decide {
     for (Op& op : block.ops) {
       for (ValueId& v : op.operands) v = same_[static_cast<std::size_t>(v)];
       for (Block& inner : op.blocks) this->block(inner);
+      if (op.code == Code::while_) count(op);
       if (op.results.size() != 1 || !is_pure(op.code) || op.code == Code::constant) continue;
       const Type& t = f_.type(op.result());
       if (t.pointer || is_float(t.elem)) continue;
@@ -425,6 +436,40 @@ class Decide {
         same_[static_cast<std::size_t>(op.result())] = same;
         changed_ = true;
       }
+    }
+  }
+
+  // `while i < n: ...; i += step` is a for, if n and step stay what they are and i never leaves its type. The for still
+  // carries i, which simplify_loops makes a function of the for's own variable.
+  void count(Op& loop) {
+    const Block& test = loop.blocks[0];
+    Block& body = loop.blocks[1];
+    if (test.ops.size() != 2 || test.ops[0].result() != test.ops[1].operands[0]) return;
+    const Op& compare = test.ops[0];
+    if (compare.code != Code::lt && compare.code != Code::gt) return;
+    for (std::size_t k = 0; k < loop.results.size(); ++k) {
+      const auto i = std::find(compare.operands.begin(), compare.operands.end(), test.params[k]);
+      if (i == compare.operands.end()) continue;
+      const bool first = i == compare.operands.begin(), up = first == (compare.code == Code::lt);
+      const ValueId bound = compare.operands[first ? 1 : 0], param = body.params[k];
+      const ValueId next = body.ops.back().operands[k];
+      const auto sum = std::find_if(body.ops.begin(), body.ops.end(), [&](const Op& op) {
+        return op.code == Code::add && op.result() == next && (op.operands[0] == param || op.operands[1] == param);
+      });
+      if (sum == body.ops.end()) return;
+      const ValueId step = sum->operands[sum->operands[0] == param ? 1 : 0];
+      for (const ValueId v : {bound, step})
+        if (defines(test, v) || defines(body, v)) return;
+      const Type type = f_.type(param);
+      const Range all = type_range(type), by = get(step), end = get(bound);
+      if (type.elem == Elem::u64 || (up ? by.lo < 1 || end.hi > all.hi - by.hi : by.hi > -1 || end.lo < all.lo - by.lo))
+        return;
+      body.params.insert(body.params.begin(), f_.add_value(type, f_.names[static_cast<std::size_t>(param)]));
+      loop.code = Code::for_;
+      loop.operands.insert(loop.operands.begin(), {loop.operands[k], bound, step});
+      loop.blocks.erase(loop.blocks.begin());
+      changed_ = true;
+      return;
     }
   }
 
