@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "py/printer.h"
 
 namespace passnet::cli {
@@ -37,8 +39,13 @@ HostArgument read_argument(const py::Expr& e) {
   if (const auto dtype = e.kind == K::attribute ? dtype_from_name(py::print(e)) : std::nullopt)
     out.scalar = HostValue::of_dtype(*dtype);
   else if (v.kind == K::tuple || v.kind == K::list) {
-    out.scalar = HostValue::sequence(HostValue::Kind::tuple, {});
-    for (const py::Expr* item : v.items) out.scalar.items->values.push_back(read_argument(*item).scalar);
+    for (const py::Expr* item : v.items) out.items.push_back(read_argument(*item));
+    if (std::none_of(out.items.begin(), out.items.end(),
+                     [](const HostArgument& item) { return item.tensor || !item.items.empty(); })) {
+      out.scalar = HostValue::sequence(HostValue::Kind::tuple, {});
+      for (HostArgument& item : out.items) out.scalar.items->values.push_back(std::move(item.scalar));
+      out.items.clear();
+    }
   } else if (v.kind == K::integer)
     out.scalar = HostValue::of(minus ? -v.integer : v.integer);
   else if (v.kind == K::real)

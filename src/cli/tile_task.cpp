@@ -86,6 +86,7 @@ LaunchArgument read_one(const py::Keyword& k, TileTask& task) {
     return out;
   }
   const HostArgument argument = read_argument(*fill.type);
+  if (!argument.items.empty()) usage(fmt::format("'{}': give a kernel's tensors one by one", text));
   if (!argument.tensor) {
     out.scalar = scalar_of(argument.scalar);
     out.constexpr_ = std::holds_alternative<std::monostate>(out.scalar.value) ||

@@ -150,6 +150,17 @@ auto guarded_host(F&& body) -> Result<std::invoke_result_t<F>> {
   }
 }
 
+HostValue argument_value(HostMachine& machine, HostArgument& argument, std::size_t& inputs) {
+  if (argument.items.empty()) {
+    const std::size_t input = inputs++;
+    return argument.tensor ? HostValue::tensor(machine.add_input(std::move(*argument.tensor), input))
+                           : std::move(argument.scalar);
+  }
+  std::vector<HostValue> items;
+  for (HostArgument& item : argument.items) items.push_back(argument_value(machine, item, inputs));
+  return HostValue::sequence(Kind::tuple, std::move(items));
+}
+
 // What replacement_func gives back, called anew.
 HostValue wrapper_value(HostMachine& machine, const PassModule& pass) {
   const Binding* b = pass.find("replacement_func");
@@ -165,9 +176,8 @@ Result<LaunchPlan> record_plan(const PassModule& pass, std::vector<HostArgument>
     HostMachine machine(pass, limits);
     machine.set_device(device);
     HostArgs args;
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-      args.push_back(arguments[i].tensor ? HostValue::tensor(machine.add_input(std::move(*arguments[i].tensor), i))
-                                         : std::move(arguments[i].scalar));
+    std::size_t inputs = 0;
+    for (HostArgument& argument : arguments) args.push_back(argument_value(machine, argument, inputs));
     const HostValue wrapper = wrapper_value(machine, pass);
     const HostMachine::Definition made = machine.definition(wrapper, pass);
     const HostValue result = machine.call(wrapper, std::move(args), {}, made.place);

@@ -10,9 +10,11 @@ namespace passnet {
 
 class HostMachine;
 
-// An argument of a wrapper: a tensor's description or a scalar.
+// An argument of a wrapper: a tensor's description, a tuple with tensors among its items, or any other value. Inputs of
+// the plan are numbered by the arguments, and by the items of such tuples in their place.
 struct HostArgument {
   std::optional<TensorDesc> tensor;
+  std::vector<HostArgument> items;
   HostValue scalar;
 };
 

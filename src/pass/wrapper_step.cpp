@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -54,6 +55,29 @@ HostValue to_host(const RunValue& v) {
     }
     default: return {};
   }
+}
+
+bool has_tensor(const RunValue& v) {
+  return v.kind == RunValue::Kind::tensor || std::any_of(v.items.begin(), v.items.end(), has_tensor);
+}
+
+HostArgument to_argument(const RunValue& v) {
+  HostArgument out;
+  if (v.kind == RunValue::Kind::tensor)
+    out.tensor = describe(v.tensor);
+  else if (has_tensor(v))
+    for (const RunValue& item : v.items) out.items.push_back(to_argument(item));
+  else
+    out.scalar = to_host(v);
+  return out;
+}
+
+// As a plan numbers its inputs.
+void add_inputs(const RunValue& v, std::vector<RunValue>& out) {
+  if (v.kind != RunValue::Kind::list || !has_tensor(v))
+    out.push_back(v);
+  else
+    for (const RunValue& item : v.items) add_inputs(item, out);
 }
 
 // Whether a plan recorded for `key` is what `value` needs: all that a wrapper can see of it.
@@ -168,12 +192,8 @@ std::unique_ptr<WrapperStep::Recorded> WrapperStep::record(std::span<const RunVa
   for (const RunValue& v : arguments) {
     out->arguments += (out->arguments.empty() ? "" : ", ") + argument_text(v);
     out->key.push_back(without_data(v));
-    HostArgument a;
-    if (v.kind == RunValue::Kind::tensor)
-      a.tensor = describe(v.tensor);
-    else
-      a.scalar = to_host(v);
-    host.push_back(std::move(a));
+    host.push_back(to_argument(v));
+    out->nested |= !host.back().items.empty();
   }
   out->plan = record_plan(*pass_.module, std::move(host), backend_.device()).take();
   plan_memory(*out);
@@ -227,6 +247,11 @@ void WrapperStep::make_buffer(Recorded& r, std::size_t id, std::span<const RunVa
 }
 
 RunValue WrapperStep::replay(Recorded& r, std::span<const RunValue> arguments) {
+  std::vector<RunValue> inputs;
+  if (r.nested) {
+    for (const RunValue& v : arguments) add_inputs(v, inputs);
+    arguments = inputs;
+  }
   for (std::size_t id = 0; id < r.plan.buffers.size(); ++id)
     if (const Buffer& b = r.plan.buffers[id]; b.kind == BufferKind::input)
       r.addresses[id] = arguments[b.input].tensor.data;

@@ -24,6 +24,7 @@ class WrapperStep final : public ExternalStep {
     std::string arguments;  // what the plan was recorded for, as text
     LaunchPlan plan;
     std::vector<RunValue> key;                // the same, without data
+    bool nested = false;                      // tensors lie in tuples among the arguments
     std::unique_ptr<PreparedPlan> prepared;   // for where the inputs lie now
     std::vector<std::uint8_t> tensor_needed;  // by buffer: more than its address is used
     std::vector<std::uint8_t> kept;           // by buffer: memory that no output refers to is used again
