@@ -156,7 +156,9 @@ Lowering::Values Lowering::combined(const Operand& f, const Values& a, const Val
   std::vector<Operand> args;
   for (const Values* values : {&a, &b})
     for (const ValueId v : *values) args.push_back(Operand::tensor(v));
+  const bool before = std::exchange(lanes_, true);
   const std::vector<Operand> results = list_arg(call_function(f, std::move(args), {}));
+  lanes_ = before;
   if (results.size() != a.size())
     refuse(fmt::format("{} combines {} value{} into {}", f.function->name, a.size(), a.size() == 1 ? "" : "s",
                        results.size()));

@@ -313,19 +313,22 @@ bool Lowering::same(const Operand& a, const Operand& b) {
          std::equal(a.items.begin(), a.items.end(), b.items.begin(), same);
 }
 
-bool Lowering::same_type(const Operand& a, const Operand& b) const {
+bool Lowering::same_type(const Operand& a, const Operand& b, bool shapes) const {
   if (a.kind != b.kind || a.items.size() != b.items.size()) return false;
-  if (a.is_tensor()) return type(a.id) == type(b.id);
+  if (a.is_tensor()) {
+    const Type x = type(a.id), y = type(b.id);
+    return x.elem == y.elem && x.pointer == y.pointer && (x.shape == y.shape || !shapes);
+  }
   if (a.is_constant() && !(a.constant.kind == b.constant.kind && a.constant == b.constant)) return false;
   for (std::size_t i = 0; i < a.items.size(); ++i)
-    if (!same_type(a.items[i], b.items[i])) return false;
+    if (!same_type(a.items[i], b.items[i], shapes)) return false;
   return true;
 }
 
 std::string Lowering::operand_text(const Operand& v) const {
   switch (v.kind) {
     case Operand::Kind::constant: return "the constant " + constant_text(v.constant);
-    case Operand::Kind::tensor: return triton_type(type(v.id));
+    case Operand::Kind::tensor: return triton_type(lanes_ ? Type{type(v.id).elem, type(v.id).pointer, {}} : type(v.id));
     case Operand::Kind::tuple: return fmt::format("a tuple of {}", v.items.size());
     case Operand::Kind::block_pointer: return "a block pointer";
     case Operand::Kind::descriptor: return "a tensor descriptor";

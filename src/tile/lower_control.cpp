@@ -125,6 +125,55 @@ std::optional<Operand> Lowering::run(Stmts statements, const Rest* rest) {
 
 // ---- if
 
+namespace {
+
+const Op* first_access(const Block& block) {
+  for (const Op& op : block.ops) {
+    if (op_row(op.code).kind == OpClass::memory) return &op;
+    for (const Block& inner : op.blocks)
+      if (const Op* found = first_access(inner)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// Ends the arms of an if and emits it. Where a function of scalars runs on tiles, each element has a condition of its
+// own: both arms are computed, and of each pair one is chosen.
+std::vector<ValueId> Lowering::join_arms(Op op, const std::vector<ValueId> (&yielded)[2]) {
+  Block* const outer = block_;
+  if (!lanes_) {
+    for (std::size_t arm = 0; arm < 2; ++arm) {
+      Op yield;
+      yield.code = Code::yield;
+      yield.operands = yielded[arm];
+      block_ = &op.blocks[arm];
+      emit_effect(std::move(yield));
+    }
+    block_ = outer;
+    for (const ValueId v : yielded[0]) op.results.push_back(out_.add_value(type(v)));
+    std::vector<ValueId> results = op.results;
+    emit_effect(std::move(op));
+    return results;
+  }
+  for (Block& arm : op.blocks) {
+    if (const Op* access = first_access(arm)) {
+      const At at(*this, access->source.place);
+      refuse("memory or an assertion under a condition in a function of elements",
+             "a function that combines elements computes with them alone");
+    }
+    std::move(arm.ops.begin(), arm.ops.end(), std::back_inserter(block_->ops));
+  }
+  std::vector<ValueId> results;
+  for (std::size_t i = 0; i < yielded[0].size(); ++i) {
+    ValueId c = op.operands[0], x = yielded[0][i], y = yielded[1][i];
+    broadcast_pair(c, x);
+    broadcast_pair(x, y);
+    results.push_back(x == y ? x : select(broadcast_to(c, type(x).shape), x, y));
+  }
+  return results;
+}
+
 // Each arm goes on to the end of the function: `if n == 0: return` leaves the rest to the other arm.
 std::optional<Operand> Lowering::run_returning_if(ValueId condition, const py::Stmt& s, const Rest& rest) {
   Block* const outer = block_;
@@ -144,15 +193,9 @@ std::optional<Operand> Lowering::run_returning_if(ValueId condition, const py::S
   Operand values[2];
   for (int arm = 0; arm < 2; ++arm)
     if (returned[arm]) values[arm] = *returned[arm];
+  std::vector<ValueId> yielded[2];
   if (same(values[0], values[1]) && !carries(values[0])) {  // mostly: nothing
-    for (Block& b : op.blocks) {
-      block_ = &b;
-      Op yield;
-      yield.code = Code::yield;
-      emit_effect(std::move(yield));
-    }
-    block_ = outer;
-    emit_effect(std::move(op));
+    join_arms(std::move(op), yielded);
     return values[0];
   }
   if (values[0].is_none() != values[1].is_none())
@@ -160,19 +203,14 @@ std::optional<Operand> Lowering::run_returning_if(ValueId condition, const py::S
   for (int arm = 0; arm < 2; ++arm) {
     block_ = &op.blocks[static_cast<std::size_t>(arm)];
     values[arm] = run_time(std::move(values[arm]), "what is returned");
-    Op yield;
-    yield.code = Code::yield;
-    flatten(values[arm], yield.operands);
-    emit_effect(std::move(yield));
+    flatten(values[arm], yielded[arm]);
   }
   block_ = outer;
-  if (!same_type(values[0], values[1]))
+  if (!same_type(values[0], values[1], !lanes_))
     refuse(fmt::format("the paths of a function return different types: {} and {}", operand_text(values[0]),
                        operand_text(values[1])),
            "cast with .to(...) so that every return has one type");
-  for (const ValueId v : flatten(values[0])) op.results.push_back(out_.add_value(type(v)));
-  const std::vector<ValueId> results = op.results;
-  emit_effect(std::move(op));
+  const std::vector<ValueId> results = join_arms(std::move(op), yielded);
   std::span<const ValueId> ids = results;
   return rebuild(values[0], ids);
 }
@@ -216,7 +254,7 @@ void Lowering::run_if(ValueId condition, const py::Stmt& s) {
     const bool was_tensor = known != before.end() && carries(known->second);
     for (int arm = 0; was_tensor && arm < 2; ++arm) {
       const Operand& now = (arm == 0 ? a : b)->second;
-      if (!same_type(known->second, now))
+      if (!same_type(known->second, now, !lanes_))
         refuse(fmt::format("'{}' is {} before the if and {} at the end of its {} arm", name,
                            operand_text(known->second), operand_text(now), arm == 0 ? "first" : "else"),
                "a name keeps its type and shape: cast with .to(...), or use another name");
@@ -227,7 +265,7 @@ void Lowering::run_if(ValueId condition, const py::Stmt& s) {
                       s.place.line));
       continue;
     }
-    if (!same_type(a->second, b->second))
+    if (!same_type(a->second, b->second, !lanes_))
       refuse(fmt::format("'{}' is {} in the first arm and {} in the else arm", name, operand_text(a->second),
                          operand_text(b->second)),
              "both arms must give it one type and shape: cast with .to(...)");
@@ -235,17 +273,7 @@ void Lowering::run_if(ValueId condition, const py::Stmt& s) {
     flatten(a->second, yielded[0]);
     flatten(b->second, yielded[1]);
   }
-  for (int arm = 0; arm < 2; ++arm) {
-    Op yield;
-    yield.code = Code::yield;
-    yield.operands = yielded[arm];
-    block_ = &op.blocks[static_cast<std::size_t>(arm)];
-    emit_effect(std::move(yield));
-  }
-  block_ = outer;
-  for (const ValueId v : yielded[0]) op.results.push_back(out_.add_value(type(v)));
-  const std::vector<ValueId> results = op.results;
-  emit_effect(std::move(op));
+  const std::vector<ValueId> results = join_arms(std::move(op), yielded);
   std::span<const ValueId> ids = results;
   for (auto& [name, value] : merged) set_name(name, rebuild(value, ids));
 }
@@ -258,20 +286,17 @@ Operand Lowering::conditional(const py::Expr& e) {
   op.operands = {condition(test, "a ternary")};
   op.blocks.resize(2);
   Block* const outer = block_;
-  ValueId values[2];
+  std::vector<ValueId> values[2];
   for (std::size_t arm = 0; arm < 2; ++arm) {
     block_ = &op.blocks[arm];
-    values[arm] = to_tensor(eval(*e.items[arm + 1]));
-    Op yield;
-    yield.code = Code::yield;
-    yield.operands = {values[arm]};
-    emit_effect(std::move(yield));
+    values[arm] = {to_tensor(eval(*e.items[arm + 1]))};
   }
   block_ = outer;
-  if (type(values[0]) != type(values[1]))
-    refuse(fmt::format("the ternary gives {} or {}", triton_type(type(values[0])), triton_type(type(values[1]))),
+  const Operand a = Operand::tensor(values[0][0]), b = Operand::tensor(values[1][0]);
+  if (!same_type(a, b, !lanes_))
+    refuse(fmt::format("the ternary gives {} or {}", operand_text(a), operand_text(b)),
            "both sides must have one type; of tiles choose with tl.where");
-  return Operand::tensor(emit(std::move(op), type(values[0])));
+  return Operand::tensor(join_arms(std::move(op), values)[0]);
 }
 
 // ---- loops

@@ -484,14 +484,16 @@ bool Lowering::truth(const Operand& v, std::string_view what) {
   refuse(fmt::format("{} as a condition of {}", operand_text(v), what));
 }
 
-// A run-time condition as an i1 scalar.
+// A run-time condition as an i1 scalar; of an if in a function of elements one for each.
 ValueId Lowering::condition(const Operand& v, std::string_view what) {
   ValueId c = to_tensor(v);
   const Type t = type(c);
-  if (t.shape.elements() != 1)
-    refuse(fmt::format("{} as the condition of {}", triton_type(t), what),
-           "a condition is a scalar; choose per element with tl.where, or reduce the tile first");
   if (t.pointer) refuse("a pointer as a condition", "pass a flag as a tl.constexpr");
+  if (lanes_ && what != "while") return cast(c, Elem::i1);
+  if (t.shape.elements() != 1)
+    refuse(fmt::format("{} as the condition of {}", operand_text(v), what),
+           lanes_ ? "elements are combined together: a loop runs as often for each"
+                  : "a condition is a scalar; choose per element with tl.where, or reduce the tile first");
   return cast(reshape(c, {}), Elem::i1);
 }
 

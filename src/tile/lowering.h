@@ -164,6 +164,7 @@ class Lowering {
   std::optional<Operand> run_returning_if(ValueId condition, const py::Stmt& s, const Rest& rest);
   [[noreturn]] void refuse_return(const py::Stmt& s);
   void run_if(ValueId condition, const py::Stmt& s);
+  std::vector<ValueId> join_arms(Op op, const std::vector<ValueId> (&yielded)[2]);
   void run_for(const py::Stmt& s);
   void run_while(const py::Stmt& s);
   struct Range {
@@ -325,7 +326,7 @@ class Lowering {
   static std::vector<ValueId> flatten(const Operand& v);
   static Operand rebuild(const Operand& like, std::span<const ValueId>& ids);
   static bool same(const Operand& a, const Operand& b);
-  bool same_type(const Operand& a, const Operand& b) const;
+  bool same_type(const Operand& a, const Operand& b, bool shapes = true) const;
   std::string operand_text(const Operand& v) const;
 
   // ---- errors
@@ -352,6 +353,7 @@ class Lowering {
   Frame* frame_ = nullptr;
   Frame kernel_frame_;
   bool exact_ = false;  // in a call that says so: no approximate instructions
+  bool lanes_ = false;  // in a function of scalars that runs on tiles: an element each
   py::Place place_;
   int depth_ = 0;
   int calls_ = 0;
