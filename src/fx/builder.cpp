@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "fx/literals.h"
+#include "fx/traced_objects.h"
 #include "py/printer.h"
 
 namespace passnet {
@@ -54,6 +55,10 @@ bool is_builtin(std::string_view name) {
   return false;
 }
 
+// And those that are Python's alone while a pattern is traced.
+constexpr std::string_view kPythonCalls[] = {"list", "tuple",     "dict", "range", "len",
+                                             "sum",  "enumerate", "zip",  "map",   "reversed"};
+
 class Builder {
  public:
   Builder(const py::Module& module, const ImportScope& scope, BuildOptions options)
@@ -77,8 +82,7 @@ class Builder {
  private:
   struct Name {
     Value value;
-    std::uint32_t cleared_at = 0;                             // the line of `x = None`
-    std::shared_ptr<const std::vector<Kwarg>> keywords = {};  // of a dict that is written out
+    std::uint32_t cleared_at = 0;  // the line of `x = None`
   };
   using Names = std::unordered_map<std::string_view, Name>;
   // The variables of one call; those of the function around it are seen too.
@@ -157,17 +161,19 @@ class Builder {
         }
         return;
       case py::StmtKind::if_:
-        if (const auto truth = decided(*s.value)) return body(*truth ? s.body : s.orelse);
+        if (const auto test = decided(*s.value)) return body(*test ? s.body : s.orelse);
         not_straight(s.place, "an if");
       case py::StmtKind::for_: return loop(s);
-      case py::StmtKind::while_: not_straight(s.place, "a while loop");
+      case py::StmtKind::while_: return while_loop(s);
+      case py::StmtKind::break_:
+      case py::StmtKind::continue_: left_ = s.kind == py::StmtKind::break_ ? Left::loop : Left::turn; return;
       case py::StmtKind::function:
         if (!in_pattern() || !s.decorators.empty()) not_straight(s.place, "a function");
         frame_->names[s.name] = {own_function(s), 0};
         return;
       case py::StmtKind::assert_:
-        if (const auto truth = decided(*s.value)) {
-          if (!*truth) error(Code::graph, s.place, "an assertion of the pattern does not hold");
+        if (const auto test = decided(*s.value)) {
+          if (!*test) error(Code::graph, s.place, "an assertion of the pattern does not hold");
           return;
         }
         not_straight(s.place, in_pattern() ? "an assertion about a tensor's values" : "this statement");
@@ -188,7 +194,7 @@ class Builder {
     node.name = "output";
     node.target = "output";
     node.args.push_back(std::move(v));
-    refuse_functions(node, place);
+    seal(node, place);
     add(std::move(node), place);
   }
 
@@ -201,7 +207,7 @@ class Builder {
 
   void body(std::span<const py::Stmt* const> statements) {
     for (const py::Stmt* s : statements) {
-      if (done_ && in_pattern()) return;
+      if ((done_ || left_ != Left::nothing) && in_pattern()) return;
       if (done_) error(Code::unsupported, s->place, "a statement after 'return'", "end the function with its return");
       statement(*s);
     }
@@ -217,38 +223,78 @@ class Builder {
       const auto inner = decided(*e.items[0]);
       return inner ? std::optional(!*inner) : std::nullopt;
     }
+    if (e.kind == py::ExprKind::logic) {
+      std::optional<bool> out;
+      for (const py::Expr* item : e.items) {
+        out = decided(*item);
+        if (!out || *out != (e.op == py::Op::and_)) break;
+      }
+      return out;
+    }
     const bool is = e.kind == py::ExprKind::compare && e.ops.size() == 1 && e.items[1]->kind == py::ExprKind::none &&
                     (e.ops[0] == py::Op::is || e.ops[0] == py::Op::is_not);
     if (is) return (given(*e.items[0]).kind == ValueKind::none) == (e.ops[0] == py::Op::is);
-    if (e.kind != py::ExprKind::name && names_variable(e)) return std::nullopt;
-    const auto known = e.kind == py::ExprKind::compare ? options_.evaluate(e) : std::nullopt;  // N == 4: no node
-    const Value v = known ? *known : given(e);
+    const auto known = e.kind == py::ExprKind::compare ? evaluated(e) : std::nullopt;  // N == 4: no node
+    return truth(known ? *known : given(e));
+  }
+  static std::optional<bool> truth(const Value& v) {
     switch (v.kind) {
       case ValueKind::none: return false;
       case ValueKind::boolean:
       case ValueKind::integer: return v.integer != 0;
       case ValueKind::real: return v.real != 0;
+      case ValueKind::string: return !v.text.empty();
+      case ValueKind::tuple:
+      case ValueKind::list: return !v.items.empty();
       default: return std::nullopt;
     }
   }
   // A name's value, None included, which elsewhere stands for a name that was cleared.
   Value given(const py::Expr& e) {
     const Name* known = e.kind == py::ExprKind::name ? find_name(e.text) : nullptr;
-    return known != nullptr ? known->value : value(e);
+    return known != nullptr ? objects_.current(known->value) : value(e);
   }
 
-  // A loop over numbers or over a list that is written out.
+  // A loop over numbers, a list or a dict.
   void loop(const py::Stmt& s) {
-    constexpr std::size_t kLongest = 1000;
-    const Value items = in_pattern() ? value(*s.value) : Value::none();
-    if (!items.is_sequence() || items.kind == ValueKind::slice || !s.orelse.empty() || items.items.size() > kLongest)
-      not_straight(s.place, "a for loop");
-    for (const Value& item : items.items) {
-      if (++turns_ > 10 * kLongest) error(Code::limit, s.place, "the loops of a pattern have too many turns");
+    const auto items = in_pattern() ? items_of(value(*s.value)) : std::nullopt;
+    if (!items) not_straight(s.place, "a for loop");
+    for (const Value& item : *items) {
       assign(*s.targets[0], item);
-      body(s.body);
-      if (done_) return;
+      if (!turn(s)) return;
     }
+    body(s.orelse);
+  }
+
+  void while_loop(const py::Stmt& s) {
+    for (;;) {
+      const auto again = decided(*s.value);
+      if (!again) not_straight(s.place, "a while loop");
+      if (!*again) return body(s.orelse);
+      if (!turn(s)) return;
+    }
+  }
+
+  // Whether the loop goes on.
+  bool turn(const py::Stmt& s) {
+    count_turn(s.place);
+    body(s.body);
+    return std::exchange(left_, Left::nothing) != Left::loop && !done_;
+  }
+
+  void count_turn(py::Place place) {
+    constexpr std::size_t kMost = 10'000;
+    if (++turns_ > kMost) error(Code::limit, place, "the loops of a pattern have too many turns");
+  }
+
+  // What a loop goes through; nothing for a node, which tracing cannot take apart.
+  std::optional<std::vector<Value>> items_of(const Value& v) {
+    if (v.is_sequence()) return v.items;
+    const TracedObjects::Dict* dict = objects_.dict(v);
+    if (dict == nullptr) return std::nullopt;
+    std::vector<Value> keys;
+    for (const auto& [key, held] : *dict) keys.push_back(key);
+    return keys;
   }
 
   void assignment(const py::Stmt& s) {
@@ -259,12 +305,6 @@ class Builder {
         for (const py::Expr* t : s.targets) clear(*t);
         return;
       }
-    }
-    if (in_pattern() && s.value->kind == py::ExprKind::dict && s.targets.size() == 1 &&
-        s.targets[0]->kind == py::ExprKind::name) {  // for f(x, **options)
-      frame_->names[s.targets[0]->text] = {Value::none(), 0,
-                                           std::make_shared<const std::vector<Kwarg>>(keywords(*s.value))};
-      return;
     }
     const Value v = value(*s.value);
     for (const py::Expr* t : s.targets) assign(*t, v);
@@ -287,29 +327,41 @@ class Builder {
       case py::ExprKind::subscript: {
         Value object = value(*target.items[0]);
         Value index = value(*target.items[1]);
+        if (objects_.set_item(object, index, v)) return;
         if (!object.is_node())
           error(Code::graph, target.place, "items of a literal cannot be assigned", "assign to an item of a tensor");
         call("operator.setitem", target.place, {std::move(object), std::move(index), v});
         return;
       }
       case py::ExprKind::tuple:
-      case py::ExprKind::list:
-        if (v.is_sequence() && v.items.size() != target.items.size())
-          error(Code::graph, target.place,
-                fmt::format("{} values for {} targets", v.items.size(), target.items.size()));
-        for (std::size_t i = 0; i < target.items.size(); ++i) {
-          const py::Expr& item = *target.items[i];
-          if (item.kind == py::ExprKind::starred)
-            error(Code::unsupported, item.place, "a starred target in a graph", "index the value: x[0], x[1]");
-          if (v.is_sequence())
-            assign(item, v.items[i]);
-          else
-            assign(item,
-                   Value::ref(call("operator.getitem", item.place, {v, Value::of(static_cast<std::int64_t>(i))})));
-        }
-        return;
+      case py::ExprKind::list: unpack(target, v); return;
       default:
         error(Code::unsupported, target.place, "assignment to an attribute in a graph", "assign to a name or an item");
+    }
+  }
+
+  void unpack(const py::Expr& target, const Value& v) {
+    const std::size_t count = target.items.size();
+    const auto is_star = [](const py::Expr* e) { return e->kind == py::ExprKind::starred; };
+    const auto star = std::find_if(target.items.begin(), target.items.end(), is_star);
+    const auto items = items_of(v);
+    if (star != target.items.end() && (!items || !in_pattern()))
+      error(Code::unsupported, (*star)->place, "a starred target in a graph", "index the value: x[0], x[1]");
+    if (items && (star == target.items.end() ? items->size() != count : items->size() + 1 < count))
+      error(Code::graph, target.place, fmt::format("{} values for {} targets", items->size(), count));
+    const std::size_t extra = items ? items->size() - count : 0;  // of a starred one, less one
+    std::size_t at = 0;
+    for (const py::Expr* item : target.items) {
+      if (is_star(item)) {
+        const auto from = items->begin() + static_cast<std::ptrdiff_t>(at);
+        at += extra + 1;
+        assign(*item->items[0], objects_.make_list({from, items->begin() + static_cast<std::ptrdiff_t>(at)}));
+      } else if (items) {
+        assign(*item, (*items)[at++]);
+      } else {
+        const Value index = Value::of(static_cast<std::int64_t>(at++));
+        assign(*item, Value::ref(call("operator.getitem", item->place, {v, index})));
+      }
     }
   }
 
@@ -321,6 +373,14 @@ class Builder {
     const std::string function = fmt::format("operator.i{}", plain);
     const Value old = value(target);
     const Value operand = value(*s.value);
+    if (std::vector<Value>* list = s.op == py::Op::add ? objects_.items(old) : nullptr) {  // it grows itself
+      if (const auto more = items_of(operand)) {
+        list->insert(list->end(), more->begin(), more->end());
+        return;
+      }
+    }
+    if (const auto joined = old.is_sequence() ? folded(s.op, old, operand) : std::nullopt)
+      return assign(target, *joined);
     if (target.kind == py::ExprKind::name) {
       if (!old.is_node() && !has_node(old) && !has_node(operand)) {
         if (auto folded = fold_binary(s.op, old, operand)) return assign(target, *folded);
@@ -341,24 +401,61 @@ class Builder {
     return found;
   }
 
-  // Whether a variable of the function is named anywhere in the expression.
-  bool names_variable(const py::Expr& e) const {
-    if (e.kind == py::ExprKind::name && find_name(e.text) != nullptr) return true;
-    for (const py::Expr* item : e.items)
-      if (item != nullptr && names_variable(*item)) return true;
+  // What Python computes before the call: of numbers, strings and tuples of them.
+  std::optional<Value> evaluated(const py::Expr& e) {
+    BuildOptions::Variables variables;
+    if (!in_pattern() || !known_variables(e, variables)) return std::nullopt;
+    auto v = options_.evaluate(e, variables);
+    if (v && v->kind == ValueKind::list && e.kind != py::ExprKind::name && e.kind != py::ExprKind::attribute &&
+        e.kind != py::ExprKind::subscript)
+      return objects_.make_list(std::move(v->items));
+    return v;
+  }
+
+  // The variables that are named anywhere in the expression; false where one is, or holds, more than a literal.
+  bool known_variables(const py::Expr& e, BuildOptions::Variables& out) const {
+    if (e.kind == py::ExprKind::named) return false;
+    const Name* known = e.kind == py::ExprKind::name ? find_name(e.text) : nullptr;
+    if (known != nullptr) {
+      if (known->cleared_at != 0 || !is_literal(known->value)) return false;
+      out.emplace_back(e.text, known->value);
+    }
+    const auto is_known = [&](const py::Expr* part) { return part == nullptr || known_variables(*part, out); };
+    if (!std::all_of(e.items.begin(), e.items.end(), is_known)) return false;
     for (const py::Keyword& k : e.keywords)
-      if (names_variable(*k.value)) return true;
+      if (!is_known(k.value)) return false;
     for (const py::Clause& c : e.clauses())
-      if (names_variable(*c.iterable)) return true;
-    return false;
+      if (!is_known(c.iterable) || !std::all_of(c.conditions.begin(), c.conditions.end(), is_known)) return false;
+    return true;
+  }
+  static bool is_literal(const Value& v) {
+    if (v.kind == ValueKind::tuple) return std::all_of(v.items.begin(), v.items.end(), is_literal);
+    return v.kind == ValueKind::none || v.kind == ValueKind::string || v.is_number();
   }
 
   Value value(const py::Expr& e) {
+    Value v = value_of(e);
+    if (in_pattern() && !v.items.empty()) check_size(v, e.place);
+    return v;
+  }
+
+  // Lists of lists double without end.
+  void check_size(const Value& v, py::Place place) const {
+    constexpr std::size_t kMost = 20'000;
+    std::size_t leaves = 0;
+    const auto count = [&](const auto& self, const Value& part) -> void {
+      if (++leaves > kMost) error(Code::limit, place, "a list of the pattern grows too long");
+      for (const Value& item : part.items) self(self, item);
+    };
+    count(count, v);
+  }
+
+  Value value_of(const py::Expr& e) {
     const bool literal = e.kind <= py::ExprKind::slice && e.kind != py::ExprKind::fstring &&
                          e.kind != py::ExprKind::call && e.kind != py::ExprKind::subscript &&
                          e.kind != py::ExprKind::attribute;
-    if (options_.evaluate && !literal && !names_variable(e))
-      if (auto v = options_.evaluate(e)) return *v;
+    if (!literal)
+      if (auto v = evaluated(e)) return *v;
     switch (e.kind) {
       case py::ExprKind::none: return Value::none();
       case py::ExprKind::boolean: return Value::boolean(e.integer != 0);
@@ -378,16 +475,13 @@ class Builder {
       case py::ExprKind::subscript: {
         Value object = value(*e.items[0]);
         Value index = value(*e.items[1]);
-        if (object.is_sequence() && index.kind == ValueKind::integer) {  // of a literal: an item of it
-          const auto n = static_cast<std::int64_t>(object.items.size());
-          if (index.integer >= -n && index.integer < n)
-            return object.items[static_cast<std::size_t>(index.integer < 0 ? index.integer + n : index.integer)];
-        }
+        if (auto item = objects_.item(object, index)) return *item;  // of a literal: an item of it
         return Value::ref(call("operator.getitem", e.place, {std::move(object), std::move(index)}));
       }
       case py::ExprKind::unary: return unary(e);
       case py::ExprKind::binary: return binary(e.op, e);
       case py::ExprKind::compare:
+        if (auto v = evaluated(e)) return *v;
         if (e.ops.size() != 1)
           error(Code::unsupported, e.place, "a chained comparison in a graph", "write one comparison a statement");
         return binary(e.ops[0], e);
@@ -396,12 +490,85 @@ class Builder {
         if (in_pattern()) return own_function(e);
         break;
       case py::ExprKind::conditional:
-        if (const auto truth = decided(*e.items[0])) return value(*e.items[*truth ? 1 : 2]);
+        if (const auto test = decided(*e.items[0])) return value(*e.items[*test ? 1 : 2]);
+        break;
+      case py::ExprKind::logic:
+        if (in_pattern()) return logic(e);
+        break;
+      case py::ExprKind::named:
+        if (!in_pattern()) break;
+        assign(*e.items[0], value(*e.items[1]));
+        return value(*e.items[0]);
+      case py::ExprKind::dict:
+        if (in_pattern()) return dict(e);
+        break;
+      case py::ExprKind::list_comp:
+      case py::ExprKind::generator:
+      case py::ExprKind::dict_comp:
+        if (in_pattern()) return comprehension(e);
         break;
       default: break;
     }
     error(Code::unsupported, e.place, fmt::format("'{}' in a graph", py::print(e).substr(0, 60)),
           "write calls, operators, indexing and literals");
+  }
+
+  Value logic(const py::Expr& e) {
+    for (const py::Expr* item : e.items) {
+      Value v = value(*item);
+      if (item == e.items.back()) return v;
+      const auto known = truth(v);
+      if (!known) not_straight(item->place, fmt::format("'{}' of a tensor", py::op_text(e.op)));
+      if (*known != (e.op == py::Op::and_)) return v;
+    }
+    return {};
+  }
+
+  Value dict(const py::Expr& e) {
+    Value out = objects_.make_dict({});
+    for (std::size_t i = 0; i < e.items.size(); i += 2) {
+      const Value v = value(*e.items[i + 1]);
+      if (e.items[i] != nullptr) {
+        objects_.set_item(out, value(*e.items[i]), v);
+        continue;
+      }
+      const TracedObjects::Dict* more = objects_.dict(v);
+      if (more == nullptr) error(Code::unsupported, e.place, "'**' in a graph", "write the items out");
+      for (const auto& [key, held] : TracedObjects::Dict(*more)) objects_.set_item(out, key, held);
+    }
+    return out;
+  }
+
+  Value comprehension(const py::Expr& e) {
+    Frame* around = std::exchange(frame_, &frames_.emplace_back(Frame{{}, frame_}));  // its variables stay inside
+    std::vector<Value> out;
+    comprehend(e, 0, out);
+    frame_ = around;
+    if (e.kind != py::ExprKind::dict_comp) return objects_.make_list(std::move(out));
+    Value made = objects_.make_dict({});
+    for (std::size_t i = 0; i + 1 < out.size(); i += 2) objects_.set_item(made, out[i], out[i + 1]);
+    return made;
+  }
+
+  void comprehend(const py::Expr& e, std::size_t clause, std::vector<Value>& out) {
+    if (clause == e.clauses().size()) {
+      for (const py::Expr* item : e.items) out.push_back(value(*item));
+      return;
+    }
+    const py::Clause c = e.clauses()[clause];
+    const auto items = items_of(value(*c.iterable));
+    if (!items) not_straight(c.iterable->place, "a loop over a tensor");
+    for (const Value& item : *items) {
+      count_turn(e.place);
+      assign(*c.target, item);
+      bool keep = true;
+      for (const py::Expr* condition : c.conditions) {
+        const auto known = decided(*condition);
+        if (!known) not_straight(condition->place, "a condition about a tensor's values");
+        keep = keep && *known;
+      }
+      if (keep) comprehend(e, clause + 1, out);
+    }
   }
 
   // ---- functions as values: constants that no path is spelled like
@@ -422,18 +589,25 @@ class Builder {
     return own_function(v) != nullptr ||
            std::any_of(v.items.begin(), v.items.end(), [&](const Value& item) { return has_function(item); });
   }
-  void refuse_functions(const Node& node, py::Place place) const {
-    const bool found =
-        std::any_of(node.args.begin(), node.args.end(), [&](const Value& v) { return has_function(v); }) ||
-        std::any_of(node.kwargs.begin(), node.kwargs.end(), [&](const Kwarg& k) { return has_function(k.value); });
-    if (found) not_straight(place, "a function as a value");
+  // A node holds plain values.
+  void seal(Node& node, py::Place place) {
+    const auto plain = [&](Value& v) {
+      if (has_function(v)) not_straight(place, "a function as a value");
+      if (objects_.has_dict(v))
+        error(Code::unsupported, place, "a dict in a graph", "its items can be keywords: f(x, **options)");
+      v = objects_.plain(std::move(v));
+    };
+    if (!in_pattern()) return;
+    for (Value& v : node.args) plain(v);
+    for (Kwarg& k : node.kwargs) plain(k.value);
   }
 
   Value sequence(ValueKind kind, const py::Expr& e) {
     std::vector<Value> items;
     items.reserve(e.items.size());
     for (const py::Expr* item : e.items) add_item(*item, "a starred item in a graph", "write the items out", items);
-    return Value::sequence(kind, std::move(items));
+    return kind == ValueKind::list && in_pattern() ? objects_.make_list(std::move(items))
+                                                   : Value::sequence(kind, std::move(items));
   }
 
   // An item or an argument; a starred one stands for the items of a list that is written out.
@@ -442,10 +616,9 @@ class Builder {
       out.push_back(value(e));
       return;
     }
-    const Value many = in_pattern() ? value(*e.items[0]) : Value::none();
-    if (!many.is_sequence() || many.kind == ValueKind::slice)
-      error(Code::unsupported, e.place, std::string(what), std::string(remedy));
-    out.insert(out.end(), many.items.begin(), many.items.end());
+    const auto many = in_pattern() ? items_of(value(*e.items[0])) : std::nullopt;
+    if (!many) error(Code::unsupported, e.place, std::string(what), std::string(remedy));
+    out.insert(out.end(), many->begin(), many->end());
   }
 
   Value name(const py::Expr& e) {
@@ -453,9 +626,7 @@ class Builder {
       if (known->cleared_at != 0)
         error(Code::name, e.place, fmt::format("'{}' was cleared in line {}", e.text, known->cleared_at),
               "use it before its 'x = None'");
-      if (known->keywords != nullptr)
-        error(Code::unsupported, e.place, "a dict in a graph", "its items can be keywords: f(x, **options)");
-      return known->value;
+      return objects_.current(known->value);
     }
     const std::string path = scope_->resolve(e);
     if (!path.empty()) return constant(e, path);
@@ -512,13 +683,23 @@ class Builder {
   }
 
   Value binary(py::Op op, const py::Expr& e) {
-    if (operator_name(op).empty()) not_straight(e.place, fmt::format("'{}'", py::op_text(op)));
+    if (operator_name(op).empty() && !in_pattern()) not_straight(e.place, fmt::format("'{}'", py::op_text(op)));
     Value left = value(*e.items[0]);
     Value right = value(*e.items[1]);
-    if (!has_node(left) && !has_node(right))
-      if (auto folded = fold_binary(op, left, right)) return *folded;
+    if (auto known = folded(op, left, right)) return *known;
+    if (operator_name(op).empty()) not_straight(e.place, fmt::format("'{}'", py::op_text(op)));
     return Value::ref(
         call(fmt::format("operator.{}", operator_name(op)), e.place, {std::move(left), std::move(right)}));
+  }
+
+  // What Python computes: numbers, and lists, whatever their items are.
+  std::optional<Value> folded(py::Op op, const Value& left, const Value& right) {
+    if (!left.is_sequence() && (has_node(left) || has_node(right))) return std::nullopt;
+    if (!in_pattern()) return has_node(left) || has_node(right) ? std::nullopt : fold_binary(op, left, right);
+    const Value a = objects_.plain(left), b = objects_.plain(right);
+    if (const auto answer = fold_compare(op, a, b)) return Value::boolean(*answer);
+    auto out = fold_binary(op, a, b);
+    return out && out->kind == ValueKind::list ? objects_.make_list(std::move(out->items)) : out;
   }
 
   Value written_call(const py::Expr& e) {
@@ -533,6 +714,8 @@ class Builder {
       if (called.kind == ValueKind::constant) path = called.text;
     }
     if (path.empty() && callee.kind == py::ExprKind::name) {
+      if (in_pattern() && !local)
+        if (auto v = python_call(callee.text, e)) return *v;
       if (is_builtin(callee.text))
         path = "builtins." + std::string(callee.text);
       else if (callee.text == "slice" || callee.text == "getattr" || callee.text == "device")
@@ -545,6 +728,7 @@ class Builder {
     if (path.empty()) {
       if (callee.kind != py::ExprKind::attribute) not_straight(callee.place, "this call");
       Value object = value(*callee.items[0]);
+      if (auto v = in_pattern() ? method_call(object, callee.text, e) : std::nullopt) return *v;
       if (object.kind == ValueKind::constant)
         path = object.text + "." + std::string(callee.text);  // an alias of torch.f
       else
@@ -578,35 +762,136 @@ class Builder {
     }
   }
 
-  // The items of a dict that is written out with names for keys.
-  std::vector<Kwarg> keywords(const py::Expr& dict) {
-    std::vector<Kwarg> out;
-    for (std::size_t i = 0; i < dict.items.size(); i += 2) {
-      if (dict.items[i] == nullptr || dict.items[i]->kind != py::ExprKind::string)
-        error(Code::unsupported, dict.place, "a dict in a graph", "write keywords out");
-      out.push_back({std::string(dict.items[i]->text), value(*dict.items[i + 1])});
+  void add_keywords(const py::Keyword& k, std::vector<Kwarg>& kwargs) {
+    const Value v = in_pattern() ? value(*k.value) : Value::none();
+    const TracedObjects::Dict* dict = objects_.dict(v);
+    if (dict == nullptr) error(Code::unsupported, k.place, "'**' in a graph", "write the keywords out");
+    for (const auto& [key, held] : *dict) {
+      if (key.kind != ValueKind::string) error(Code::argument, k.place, "keywords must be strings");
+      kwargs.push_back({key.text, objects_.current(held)});
     }
+  }
+
+  // ---- Python's own functions and methods, on lists and dicts
+  std::optional<Value> python_call(std::string_view name, const py::Expr& e) {
+    if (std::none_of(std::begin(kPythonCalls), std::end(kPythonCalls), [&](auto known) { return known == name; }))
+      return std::nullopt;
+    std::vector<Value> args;
+    std::vector<Kwarg> kwargs;
+    arguments(e, args, kwargs);
+    const auto items = [&](std::size_t i) {
+      auto out = i < args.size() ? items_of(args[i]) : std::nullopt;
+      if (!out) error(Code::graph, e.place, fmt::format("{}() of a value that has no items while tracing", name));
+      return *out;
+    };
+    if (name == "dict") {
+      Value out = objects_.make_dict({});
+      if (!args.empty()) {
+        if (const TracedObjects::Dict* other = objects_.dict(args[0])) {
+          out = objects_.make_dict(TracedObjects::Dict(*other));
+        } else {
+          for (const Value& pair : items(0))
+            if (pair.items.size() == 2) objects_.set_item(out, pair.items[0], pair.items[1]);
+        }
+      }
+      for (const Kwarg& k : kwargs) objects_.set_item(out, Value::string(k.name), k.value);
+      return out;
+    }
+    if (name == "list" && args.empty()) return objects_.make_list({});
+    if (name == "list") return objects_.make_list(items(0));
+    if (name == "tuple") return Value::sequence(ValueKind::tuple, args.empty() ? std::vector<Value>{} : items(0));
+    if (name == "range") return range(args, e.place);
+    if (name == "len" || name == "sum") {
+      const auto counted = args.empty() ? std::nullopt : items_of(args[0]);
+      if (!counted)  // of a node: a node
+        return Value::ref(call(fmt::format("builtins.{}", name), e.place, std::move(args), std::move(kwargs)));
+      if (name == "len") return Value::of(static_cast<std::int64_t>(counted->size()));
+      Value total = args.size() > 1 ? args[1] : kwargs.empty() ? Value::of(std::int64_t{0}) : kwargs[0].value;
+      for (const Value& v : *counted) {
+        const auto known = folded(py::Op::add, total, v);
+        total = known ? *known : Value::ref(call("operator.add", e.place, {total, v}));
+      }
+      return total;
+    }
+    std::vector<Value> out;
+    if (name == "reversed") {
+      out = items(0);
+      std::reverse(out.begin(), out.end());
+    } else if (name == "enumerate") {
+      const Value* start = args.size() > 1 ? &args[1] : kwargs.empty() ? nullptr : &kwargs[0].value;
+      std::int64_t number = start == nullptr ? 0 : start->integer;
+      for (const Value& v : items(0)) out.push_back(Value::sequence(ValueKind::tuple, {Value::of(number++), v}));
+    } else {  // zip, map
+      const std::size_t first = name == "map" ? 1 : 0;
+      std::vector<std::vector<Value>> rows;
+      for (std::size_t i = first; i < args.size(); ++i) rows.push_back(items(i));
+      std::size_t count = rows.empty() ? 0 : rows[0].size();
+      for (const auto& row : rows) count = std::min(count, row.size());
+      for (std::size_t i = 0; i < count; ++i) {
+        std::vector<Value> together;
+        for (const auto& row : rows) together.push_back(row[i]);
+        count_turn(e.place);
+        out.push_back(name == "zip" ? Value::sequence(ValueKind::tuple, std::move(together))
+                                    : call_value(args[0], std::move(together), e));
+      }
+    }
+    return objects_.make_list(std::move(out));
+  }
+
+  Value range(const std::vector<Value>& args, py::Place place) {
+    constexpr std::size_t kLongest = 10'000;
+    for (const Value& v : args)
+      if (v.kind != ValueKind::integer) not_straight(place, "a range that a tensor decides");
+    if (args.empty() || args.size() > 3 || (args.size() == 3 && args[2].integer == 0))
+      error(Code::argument, place, "range() takes one to three integers, its step not zero");
+    const std::int64_t begin = args.size() > 1 ? args[0].integer : 0, end = args[args.size() > 1 ? 1 : 0].integer,
+                       by = args.size() > 2 ? args[2].integer : 1;
+    std::vector<Value> out;
+    for (std::int64_t i = begin; by > 0 ? i < end : i > end;) {
+      if (out.size() >= kLongest) error(Code::limit, place, "the loops of a pattern have too many turns");
+      out.push_back(Value::of(i));
+      if (__builtin_add_overflow(i, by, &i)) break;
+    }
+    return Value::sequence(ValueKind::list, std::move(out));
+  }
+
+  Value call_value(const Value& callee, std::vector<Value> args, const py::Expr& e) {
+    if (const OwnFunction* f = own_function(callee)) return inlined_call(*f, std::move(args), {}, e);
+    if (callee.kind != ValueKind::constant || objects_.has_dict(callee)) not_straight(e.place, "this call");
+    return Value::ref(call(callee.text, e.place, std::move(args)));
+  }
+
+  std::optional<Value> method_call(const Value& object, std::string_view name, const py::Expr& e) {
+    if (!object.is_sequence() && objects_.dict(object) == nullptr) return std::nullopt;
+    std::vector<Value> args;
+    std::vector<Kwarg> kwargs;
+    arguments(e, args, kwargs);
+    for (Value& arg : args)
+      if (const auto many = name == "extend" ? items_of(arg) : std::nullopt)
+        arg = Value::sequence(ValueKind::list, *many);
+    auto out = objects_.method(object, name, args, kwargs);
+    if (!out)
+      error(Code::unsupported, e.place,
+            fmt::format("'.{}()' of a {} in a pattern", name, object.is_sequence() ? "list or a tuple" : "dict"),
+            "lists that the pattern made have append, extend, insert, pop, reverse, clear and copy, dicts have keys, "
+            "values, items, get, update and pop");
     return out;
   }
 
-  void add_keywords(const py::Keyword& k, std::vector<Kwarg>& kwargs) {
-    const Name* known = k.value->kind == py::ExprKind::name ? find_name(k.value->text) : nullptr;
-    const bool written = in_pattern() && k.value->kind == py::ExprKind::dict;
-    if (!written && (known == nullptr || known->keywords == nullptr))
-      error(Code::unsupported, k.place, "'**' in a graph", "write the keywords out");
-    const std::vector<Kwarg> more = written ? keywords(*k.value) : *known->keywords;
-    kwargs.insert(kwargs.end(), more.begin(), more.end());
+  Value inlined_call(const OwnFunction& called, const py::Expr& e) {
+    std::vector<Value> args;
+    std::vector<Kwarg> kwargs;
+    arguments(e, args, kwargs);
+    return inlined_call(called, args, kwargs, e);
   }
 
-  Value inlined_call(const OwnFunction& called, const py::Expr& e) {
+  Value inlined_call(const OwnFunction& called, const std::vector<Value>& args, const std::vector<Kwarg>& kwargs,
+                     const py::Expr& e) {
     constexpr int kDeepest = 20;
     constexpr std::size_t kMostNodes = 20'000;
     if (depth_ >= kDeepest || graph_.nodes.size() > kMostNodes)
       error(Code::limit, e.place, fmt::format("'{}' calls functions too deeply", py::print(*e.items[0])),
             "a pattern is straight-line");
-    std::vector<Value> args;
-    std::vector<Kwarg> kwargs;
-    arguments(e, args, kwargs);
     if (depth_++ == 0) inlined_at_ = e.place;
     const OwnFunction f = called;  // more of them may be made
     const bool file = f.file != nullptr;
@@ -639,6 +924,14 @@ class Builder {
         frame_->names[p.name].value = Value::sequence(
             ValueKind::tuple, {args.begin() + static_cast<std::ptrdiff_t>(std::min(next, args.size())), args.end()});
         next = args.size();
+      } else if (p.kind == py::ParameterKind::var_keyword) {
+        TracedObjects::Dict rest;
+        for (const Kwarg& k : kwargs)
+          if (std::none_of(function.parameters.begin(), function.parameters.end(),
+                           [&](const py::Parameter& other) { return other.name == k.name; }))
+            rest.emplace_back(Value::string(k.name), k.value);
+        used += rest.size();
+        frame_->names[p.name].value = objects_.make_dict(std::move(rest));
       } else if (normal && !p.keyword_only && next < args.size()) {
         frame_->names[p.name].value = args[next++];
       } else if (normal && kw != kwargs.end()) {
@@ -720,7 +1013,7 @@ class Builder {
     node.target = std::move(target);
     node.args = std::move(args);
     node.kwargs = std::move(kwargs);
-    if (!functions_.empty()) refuse_functions(node, place);
+    seal(node, place);
     return add(std::move(node), place);
   }
 
@@ -750,10 +1043,12 @@ class Builder {
   std::deque<Frame> frames_ = std::deque<Frame>(1);  // of every call: a function may outlive the one it was made in
   Frame* frame_ = &frames_.front();
   std::deque<OwnFunction> functions_;
+  TracedObjects objects_;
   std::unordered_map<NodeId, std::string_view> in_place_names_;
   bool done_ = false;
-  std::size_t turns_ = 0;  // of loops
-  int depth_ = 0;          // of inlined functions
+  enum class Left : std::uint8_t { nothing, turn, loop } left_ = Left::nothing;  // by continue, by break
+  std::size_t turns_ = 0;                                                        // of loops
+  int depth_ = 0;                                                                // of inlined functions
   py::Place inlined_at_;
   Value returned_;  // by the innermost of them
 };

@@ -36,9 +36,10 @@ struct BuildOptions {
   bool skip_self = true;  // the first parameter named `self` is no placeholder
   // A module-level constant by its name, for functions that stand in a file with others.
   std::function<std::optional<Value>(std::string_view)> constant = nullptr;
-  // What an expression without variables of the function is worth, where Python would have computed it before the call:
-  // SIZES[0], torch.finfo(torch.float32).min. Nothing for calls that are nodes.
-  std::function<std::optional<Value>(const py::Expr&)> evaluate = nullptr;
+  // What an expression is worth whose variables of the function, if any, are literals, where Python would have computed
+  // it before the call: SIZES[0], torch.finfo(torch.float32).min. Nothing for calls that are nodes. Patterns have it.
+  using Variables = std::vector<std::pair<std::string_view, Value>>;
+  std::function<std::optional<Value>(const py::Expr&, const Variables&)> evaluate = nullptr;
   bool inner_imports = false;  // imports inside the function are in the scope already
   // A function of the same folder that is called: its nodes stand where the call stands, as tracing would have them.
   std::function<const InlinedFunction*(const py::Expr& callee)> function = nullptr;

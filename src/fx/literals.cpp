@@ -1,5 +1,6 @@
 #include "fx/literals.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -136,6 +137,32 @@ std::optional<Value> fold_binary(py::Op op, const Value& a, const Value& b) {
     return out;
   }
   return fold_reals(op, as_real(a), as_real(b));
+}
+
+std::optional<bool> fold_compare(py::Op op, const Value& a, const Value& b) {
+  const auto answer = [op](const auto& x, const auto& y) -> std::optional<bool> {
+    switch (op) {
+      case py::Op::lt: return x < y;
+      case py::Op::le: return x <= y;
+      case py::Op::gt: return x > y;
+      case py::Op::ge: return x >= y;
+      case py::Op::eq: return x == y;
+      case py::Op::ne: return x != y;
+      default: return std::nullopt;
+    }
+  };
+  if (is_integer(a) && is_integer(b)) return answer(a.integer, b.integer);
+  if (a.is_number() && b.is_number()) return answer(as_real(a), as_real(b));
+  if (a.kind == ValueKind::string && b.kind == ValueKind::string) return answer(a.text, b.text);
+  bool has_node = false;
+  value_nodes(a, [&](NodeId) { has_node = true; });
+  value_nodes(b, [&](NodeId) { has_node = true; });
+  if (has_node) return std::nullopt;
+  if (op == py::Op::eq || op == py::Op::ne) return (a == b) == (op == py::Op::eq);
+  if ((op != py::Op::in && op != py::Op::not_in) || !b.is_sequence()) return std::nullopt;
+  const bool found = std::any_of(b.items.begin(), b.items.end(),
+                                 [&](const Value& item) { return fold_compare(py::Op::eq, a, item).value_or(false); });
+  return found == (op == py::Op::in);
 }
 
 }  // namespace passnet

@@ -14,5 +14,7 @@ std::optional<Value> fold_unary(py::Op op, const Value& operand);
 // math.NAME of literals: sqrt, exp, log, log2, pow, floor, ceil.
 std::optional<Value> fold_math(std::string_view name, std::span<const Value> args);
 std::optional<Value> fold_binary(py::Op op, const Value& left, const Value& right);
+// A comparison of two literals, or nullopt where one is not, or Python would refuse.
+std::optional<bool> fold_compare(py::Op op, const Value& left, const Value& right);
 
 }  // namespace passnet

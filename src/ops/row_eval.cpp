@@ -74,28 +74,6 @@ py::Op op_of(std::string_view name) {
   return py::Op::none;
 }
 
-// A comparison of two literals, or nullopt where one is not, or Python would refuse.
-std::optional<bool> fold_compare(py::Op op, const Value& a, const Value& b) {
-  if (a.is_number() && b.is_number()) {
-    const double x = a.kind == ValueKind::real ? a.real : static_cast<double>(a.integer);
-    const double y = b.kind == ValueKind::real ? b.real : static_cast<double>(b.integer);
-    switch (op) {
-      case py::Op::lt: return x < y;
-      case py::Op::le: return x <= y;
-      case py::Op::gt: return x > y;
-      case py::Op::ge: return x >= y;
-      case py::Op::eq: return x == y;
-      case py::Op::ne: return x != y;
-      default: return std::nullopt;
-    }
-  }
-  bool has_register = false;
-  value_nodes(a, [&](NodeId) { has_register = true; });
-  value_nodes(b, [&](NodeId) { has_register = true; });
-  if (has_register || (op != py::Op::eq && op != py::Op::ne)) return std::nullopt;
-  return (a == b) == (op == py::Op::eq);
-}
-
 class RowEval {
  public:
   RowEval(Emitter& emitter, std::string_view spelling) : emitter_(emitter), spelling_(spelling) {}

@@ -245,10 +245,11 @@ Result<HostValue> call_with_values(const PassModule& module, const py::Stmt& fun
   });
 }
 
-Result<HostValue> evaluate_expression(const PassModule& module, const py::Expr& expr, HostLimits limits) {
+Result<HostValue> evaluate_expression(const PassModule& module, const py::Expr& expr, HostLimits limits,
+                                      std::vector<std::pair<std::string_view, HostValue>> variables) {
   return guarded_host([&] {
     HostMachine machine(module, limits);
-    return machine.module_constant(module, expr, "expression", expr.place);
+    return machine.evaluate(module, expr, std::move(variables));
   });
 }
 

@@ -58,8 +58,10 @@ Result<LaunchPlan> record_plan(const PassModule& pass, std::vector<HostArgument>
 // Calls a function of a pass file that touches no tensor.
 Result<HostValue> call_with_values(const PassModule& module, const py::Stmt& function, std::vector<HostValue> arguments,
                                    std::vector<std::pair<std::string, HostValue>> keywords, HostLimits limits = {});
-// The value of an expression that stands in a file, and of a module-level constant by its name: for patterns.
-Result<HostValue> evaluate_expression(const PassModule& module, const py::Expr& expr, HostLimits limits = {});
+// The value of an expression that stands in a file, among variables, and of a module-level constant by its name: for
+// patterns.
+Result<HostValue> evaluate_expression(const PassModule& module, const py::Expr& expr, HostLimits limits = {},
+                                      std::vector<std::pair<std::string_view, HostValue>> variables = {});
 Result<HostValue> evaluate_constant(const PassModule& module, std::string_view name, HostLimits limits = {});
 
 }  // namespace passnet

@@ -156,6 +156,16 @@ HostValue HostMachine::module_constant(const PassModule& owner, const py::Expr& 
   return constants_.emplace(&value, std::move(made)).first->second;
 }
 
+HostValue HostMachine::evaluate(const PassModule& module, const py::Expr& expr,
+                                std::vector<std::pair<std::string_view, HostValue>> variables) {
+  Frame frame;
+  frame.module = &module;
+  frame.scope = std::make_shared<HostScope>();
+  frame.scope->names = std::move(variables);
+  current_ = &module;
+  return eval(expr, frame);
+}
+
 // Where the top level does more than bind names (a loop that fills a list, an item set), its statements run in order,
 // once. One that cannot be evaluated here is left out: what it would have bound fails with its own line when it is
 // used.

@@ -50,6 +50,8 @@ class HostMachine {
   HostValue module_value(const PassModule& module, std::string_view name, py::Place place);
   // An expression of the module level, evaluated once.
   HostValue module_constant(const PassModule& owner, const py::Expr& value, std::string_view name, py::Place place);
+  HostValue evaluate(const PassModule& module, const py::Expr& expr,
+                     std::vector<std::pair<std::string_view, HostValue>> variables);
   BufferId add_input(TensorDesc desc, std::size_t index);
   LaunchPlan take_plan() { return std::move(plan_); }
   void set_device(DeviceType device) { device_ = device; }

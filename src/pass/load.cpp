@@ -96,6 +96,22 @@ Value to_value(const HostValue& v, const PassModule& module, py::Place place) {
   }
 }
 
+// And back: numbers, strings and tuples of them.
+HostValue to_host(const Value& v) {
+  switch (v.kind) {
+    case ValueKind::boolean: return HostValue::boolean(v.integer != 0);
+    case ValueKind::integer: return HostValue::of(v.integer);
+    case ValueKind::real: return HostValue::of(v.real);
+    case ValueKind::string: return HostValue::string(v.text);
+    case ValueKind::tuple: {
+      std::vector<HostValue> items;
+      for (const Value& item : v.items) items.push_back(to_host(item));
+      return HostValue::sequence(HostValue::Kind::tuple, std::move(items));
+    }
+    default: return {};
+  }
+}
+
 FunctionSyntax syntax_of(const HostFunction& f) {
   return f.lambda != nullptr ? FunctionSyntax(*f.lambda) : FunctionSyntax(*f.statement);
 }
@@ -146,10 +162,13 @@ class PatternReader {
     BuildOptions out;
     out.skip_self = false;
     out.inner_imports = true;
-    out.evaluate = [this, &module](const py::Expr& e) -> std::optional<Value> {
+    out.evaluate = [this, &module](const py::Expr& e,
+                                   const BuildOptions::Variables& variables) -> std::optional<Value> {
       using Kind = HostValue::Kind;
       if (!resolve_path(module, e).empty()) return std::nullopt;  // torch.float32 and the like: the builder's
-      const auto v = evaluate_expression(module, e, limits_);
+      std::vector<std::pair<std::string_view, HostValue>> known;
+      for (const auto& [name, value] : variables) known.emplace_back(name, to_host(value));
+      const auto v = evaluate_expression(module, e, limits_, std::move(known));
       if (!v || !(v->is_number() || v->is(Kind::string) || v->is(Kind::tuple) || v->is(Kind::list)))
         return std::nullopt;
       const auto literal = guarded([&] { return to_value(*v, module, e.place); });  // not a tuple of tensors
