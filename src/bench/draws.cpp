@@ -127,7 +127,7 @@ std::string draw_text(const Draw& draw) {
   if (draw.recorded()) return "the recorded inputs";
   std::string out = "inputs drawn anew";
   if (draw.spread != 1) out += fmt::format(", {} times as wide", draw.spread);
-  if (draw.normals == Normals::far) out += ", some far out";
+  if (draw.normals == Normals::far || draw.normals == Normals::lone) out += ", some far out";
   if (draw.normals == Normals::lone) out += ", three numbers outweighing all others";
   return out;
 }

@@ -45,6 +45,7 @@ struct Evaluation {
   std::vector<std::string> notes;  // facts for people
   std::vector<StageTime> stages;   // where the time went
   bool timed = false;
+  std::string timed_inputs;
   Timing timing;
 };
 

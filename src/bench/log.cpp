@@ -29,7 +29,7 @@ std::string close_key(std::size_t law, int t) {
 constexpr std::string_view kMarkers[] = {"[Processing]", "[Config]",   "[Datatype]", "[DataType]",
                                          "[Shape]",      "match:True", "[Correct",   "[Performance]",
                                          "[Speedup]",    "all_close",  "Exception:", "No passes modified",
-                                         "Error:"};
+                                         "Error:",       "[Result]"};
 
 // One line without markers; the first letter of one becomes an underscore.
 std::string plain(std::string_view text) {

@@ -310,6 +310,7 @@ Record read_record(const json& o) {
   read(o, "matches", r.matches);
   read_list(o, "kernels", r.kernels);
   read(o, "timed", r.timed);
+  read(o, "timed_inputs", r.timed_inputs);
   read(o, "eager", r.eager);
   read(o, "compiled", r.compiled);
   read(o, "speedup", r.speedup);
@@ -368,6 +369,7 @@ nlohmann::ordered_json to_json(const Record& r) {
   out["kernels"] = list_of(r.kernels);
   out["timed"] = r.timed;
   if (r.timed) {
+    out["timed_inputs"] = r.timed_inputs;
     out["speedup"] = json_of(r.speedup);
     if (r.speedup_again) out["speedup_again"] = json_of(*r.speedup_again);
     if (!r.eager.gpu_ms.empty()) out["gpu_speedup"] = json_of(r.gpu_speedup);

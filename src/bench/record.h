@@ -73,6 +73,7 @@ struct Record {
 
   bool timed = false;
   Times eager, compiled;
+  std::string timed_inputs;  // for people: which draw's
   Ratio speedup, gpu_speedup;
   std::optional<Ratio> speedup_again;  // in a second worker, see widen_interval
   int warmups = 0, trials = 0;         // as done

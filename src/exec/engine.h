@@ -42,8 +42,8 @@ class Executable {
 };
 
 // Where normal numbers come from: torch's generator, as the format says, or a quicker one for inputs that nobody
-// recorded; `far`: the quicker one, with one number in sixteen far out; `lone`: with three that outweigh all others in
-// each large tensor.
+// recorded; `far`: the quicker one, with one number in sixteen far out; `lone`: in each large tensor three numbers more,
+// which outweigh all others.
 enum class Normals : std::uint8_t { torch, quick, far, lone };
 
 class Engine {

@@ -244,6 +244,7 @@ std::unique_ptr<PreparedPlan> CheckedBackend::build(const LaunchPlan& plan, void
   for (std::size_t i = 0; i < launches.size(); ++i) {
     if (launches[i] == nullptr) fail(std::move(*errors[i]));
     variants_ = std::max(variants_, all_variants[i].size());
+    tuned_ += all_variants[i].size() > 1 ? 1 : 0;
     for (const tile::Site& site : launches[i]->sites()) ordered_ |= site.kind == tile::Site::Kind::atomic;
     by_contents_ |= tile::accesses_by_contents(launches[i]->source.function);
   }

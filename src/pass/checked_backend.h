@@ -22,6 +22,8 @@ class CheckedBackend final : public KernelBackend {
 
   // The most variants of any launch so far.
   std::size_t variants() const { return variants_; }
+  // Launches that have more than one.
+  std::size_t tuned() const { return tuned_; }
   // Programs can see the order in which they run: one of the kernels has atomics.
   bool ordered() const { return ordered_; }
   // What tensors hold may decide what kernels access: what holds for some inputs may not for others.
@@ -40,7 +42,7 @@ class CheckedBackend final : public KernelBackend {
   DeviceType device_;
   Options options_;
   std::unique_ptr<CheckedPlatform> platform_;
-  std::size_t variants_ = 1;
+  std::size_t variants_ = 1, tuned_ = 0;
   std::vector<Error> errors_;
   std::vector<std::string> facts_;
   bool failed_ = false, ordered_ = false, by_contents_ = false;

@@ -141,11 +141,17 @@ at::Tensor normals_of(at::IntArrayRef shape) {
   return out;
 }
 
+double reach_of(double std) {
+  constexpr double kDeviations = 5, kAtLeast = 8;
+  return std::max(kAtLeast, kDeviations * std);
+}
+constexpr double kNearest = 0.25;                            // of the reach
+constexpr std::uint32_t kEvery = 31;                         // the largest step from one to the next
+constexpr double kFarShare = (1 + kNearest) / (kEvery + 1);  // of the reach, of all numbers' mean
+
 // One number in sixteen to where clamps and saturation are.
 void put_far_out(at::Tensor& x, const TensorMeta& meta, double mean, double std, const Stream& stream) {
-  constexpr double kDeviations = 5, kAtLeast = 8, kNearest = 0.25;
-  constexpr std::uint32_t kEvery = 31;  // the largest step from one to the next
-  const auto reach = static_cast<float>(std::max(kAtLeast, kDeviations * std)), shift = static_cast<float>(mean);
+  const auto reach = static_cast<float>(reach_of(std)), shift = static_cast<float>(mean);
   const auto [low, high] = bounds_of(meta);
   float* to = x.data_ptr<float>();
   std::uint32_t state = mix(stream.one ^ mix(stream.other));
@@ -166,7 +172,7 @@ void put_lone(at::Tensor& x, const TensorMeta& meta, double mean, double std, co
   constexpr double kTimes = 4, kMostHalf = 0x1p12, kMost = 0x1p20;
   const std::int64_t n = x.numel();
   if (n == 0) return;
-  const double all = static_cast<double>(n) * (std::fabs(mean) + std);
+  const double all = static_cast<double>(n) * (std::fabs(mean) + std + kFarShare * reach_of(std));
   double weight = std::min(kTimes * all, meta.dtype == Dtype::float16 ? kMostHalf : kMost);
   if (bounds_of(meta).high <= 0) weight = -weight;
   std::uint32_t state = mix(stream.other ^ mix(stream.one));
@@ -206,7 +212,7 @@ at::Tensor draw(const TensorMeta& meta, Normals normals, const Stream& stream) {
       std::isfinite(mean) && std::isfinite(std) && std != 0 && type != at::kDouble;  // which has more bits
   if (normals != Normals::torch && plain) {
     at::Tensor x = quick_normals(meta, mean, std * kReplayFactor, stream);
-    if (normals == Normals::far) put_far_out(x, meta, mean, std * kReplayFactor, stream);
+    if (normals != Normals::quick) put_far_out(x, meta, mean, std * kReplayFactor, stream);
     if (normals == Normals::lone) put_lone(x, meta, mean, std * kReplayFactor, stream);
     return x.to(type);
   }
@@ -330,7 +336,9 @@ class AtenEngine final : public Engine {
   }
   Result<TensorRef> view(const TensorRef& base, const TensorDesc& desc, std::int64_t offset) override {
     return guarded_aten([&] {
-      const at::Tensor tensor = from_ref(base);
+      at::Tensor tensor = from_ref(base);
+      if (const at::ScalarType type = to_scalar_type(desc.dtype); type != tensor.scalar_type())
+        tensor = tensor.view(type);
       return to_ref(at::as_strided(tensor, desc.sizes, desc.strides, tensor.storage_offset() + offset));
     });
   }
