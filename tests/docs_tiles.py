@@ -10,7 +10,7 @@ A table stands between `<!-- NAME: tests/docs_tiles.py -->` and `<!-- end -->`. 
 import glob, os, re, sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-HOMES = [("kTl", "`tl`"), ("kMath", "`tl.math`"), ("kLib", "`libdevice`"), ("kMethod", "method"), ("kPython", "Python"), ("kTriton", "`triton`"), ("kDescriptor", "descriptor")]
+HOMES = [("kTl", "`tl`"), ("kMath", "`tl.math`"), ("kLib", "`libdevice`"), ("kMethod", "method"), ("kPython", "Python"), ("kTriton", "`triton`"), ("kDescriptor", "descriptor"), ("kCuda", "`tl.extra.cuda`")]
 
 
 def read(path):

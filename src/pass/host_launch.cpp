@@ -229,6 +229,14 @@ void HostMachine::add_argument(std::string_view name, const HostValue& value, bo
       return;
     }
     case Kind::object:
+      if (is_named_tuple(value)) {
+        std::vector<std::string_view> fields;
+        for (const HostClass::Field& field : value.klass->fields) fields.push_back(field.name);
+        const std::size_t at = arguments.size();
+        add_argument(name, plain_tuple(value), constant, place, arguments);
+        arguments[at].scalar.value = fmt::format("{}", fmt::join(fields, ","));  // a tuple has no value of its own
+        return;
+      }
       if (value.klass->name == kTensorDescriptor) {
         const auto& fields = value.items->values;  // base, shape, strides, block_shape
         out.buffer = fields[1].buffer;

@@ -93,7 +93,10 @@ Result<tile::Function> lower_launch(const LaunchPlan& plan, const Launch& launch
   const KernelNames names(*launch.kernel.owner);
   auto specs = kernel_arguments(names, plan, launch, variant);
   if (!specs) return std::move(specs.error());
-  return tile::lower_kernel(names, *launch.kernel.module, *launch.kernel.function, *specs);
+  const bool one = std::all_of(launch.variants.begin(), launch.variants.end(),
+                               [&](const LaunchVariant& v) { return v.num_warps == variant.num_warps; });
+  return tile::lower_kernel(names, *launch.kernel.module, *launch.kernel.function, *specs,
+                            one ? variant.num_warps : 0);  // the checked build tells no such variants apart
 }
 
 Result<KernelSource> build_kernel(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant,

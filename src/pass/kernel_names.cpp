@@ -17,8 +17,7 @@ constexpr std::string_view kHome = "triton.language.";
 
 std::optional<ConstValue> element_type(std::string_view path) {
   if (!path.starts_with(kHome)) return std::nullopt;
-  const auto elem = tile::elem_of_name(path.substr(kHome.size()));
-  return elem ? std::optional(ConstValue::of(tile::scalar_type(*elem))) : std::nullopt;
+  return tile::type_of_name(path.substr(kHome.size()));
 }
 
 std::optional<ConstValue> constant_of(const HostValue& v, int depth = 0) {
@@ -53,7 +52,7 @@ HostValue host_value(const ConstValue& v) {
     case K::integer: return HostValue::of(v.integer);
     case K::real: return HostValue::of(v.real);
     case K::string: return HostValue::string(v.text);
-    case K::type: return HostValue::path(std::string(kHome) + tile::triton_type(v.type));
+    case K::type: return HostValue::path(std::string(kHome) + tile::constant_text(v));
     case K::tuple: {
       std::vector<HostValue> items;
       for (const ConstValue& item : v.items) items.push_back(host_value(item));
@@ -196,7 +195,9 @@ class Specs {
     if (a.items) {
       std::vector<tile::ArgumentSpec> items;
       for (std::size_t i = 0; i < *a.items; ++i) items.push_back(spec(tile::item_name(name, i), p));
-      return tile::ArgumentSpec::tuple(std::move(items));
+      auto out = tile::ArgumentSpec::tuple(std::move(items));
+      if (const auto* fields = std::get_if<std::string>(&a.scalar.value)) out.constant = ConstValue::string(*fields);
+      return out;
     }
     if (a.function.function != nullptr) return tile::ArgumentSpec::device_function(names_.device_function(a.function));
     if (a.buffer >= 0) return pointer(a, p);

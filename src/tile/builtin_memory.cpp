@@ -203,6 +203,12 @@ Operand Lowering::b_descriptor(Call& c) {
     block.items[3].items[i] = Operand::tensor(scalar_integer(offsets[i], Elem::i32, c.name));
     checked.push_back(Operand::of(ConstValue::of(static_cast<std::int64_t>(i))));
   }
+  if (c.row.code == Code::atomic) {
+    const BlockAccess at = block_access(block, Operand::tuple(std::move(checked)), c.name);
+    call_builtin(*find_builtin(c.row.name, kTl), c.name, {Operand::tensor(at.pointer), c[2], Operand::tensor(at.mask)},
+                 {});
+    return {};
+  }
   const std::string_view name = c.row.code == Code::load ? "load" : "store";
   std::vector<Operand> args{std::move(block)};
   if (name == "store") args.push_back(Operand::tensor(cast(tensor_arg(c, 2), d.constant.type.elem)));

@@ -151,14 +151,20 @@ std::optional<Combine> Lowering::combine_of(const Operand& f) {
   return std::nullopt;
 }
 
+// A function of scalars, called with tiles.
+std::vector<Operand> Lowering::call_on_lanes(const Operand& f, std::vector<Operand> args) {
+  const bool before = std::exchange(lanes_, true);
+  std::vector<Operand> results = list_arg(call_function(f, std::move(args), {}));
+  lanes_ = before;
+  return results;
+}
+
 // The function of the elements of two tuples of tiles.
 Lowering::Values Lowering::combined(const Operand& f, const Values& a, const Values& b) {
   std::vector<Operand> args;
   for (const Values* values : {&a, &b})
     for (const ValueId v : *values) args.push_back(Operand::tensor(v));
-  const bool before = std::exchange(lanes_, true);
-  const std::vector<Operand> results = list_arg(call_function(f, std::move(args), {}));
-  lanes_ = before;
+  const std::vector<Operand> results = call_on_lanes(f, std::move(args));
   if (results.size() != a.size())
     refuse(fmt::format("{} combines {} value{} into {}", f.function->name, a.size(), a.size() == 1 ? "" : "s",
                        results.size()));
@@ -274,6 +280,26 @@ Operand Lowering::b_reduce(Call& c) {
   std::vector<Operand> out;
   for (const ValueId v : values) out.push_back(Operand::tensor(v));
   return Operand::tuple(std::move(out));
+}
+
+Operand Lowering::b_map(Call& c) {
+  if (!c[0].is(OK::function))
+    refuse(fmt::format("{} of {}", c.name, operand_text(c[0])), "a function under @triton.jit of scalars");
+  if (integer_arg(c, 2, "pack") != 1)
+    refuse(fmt::format("pack in {}", c.name), "one element a call", ErrorCode::unsupported);
+  Values values;
+  for (const Operand& one : c[1].items) {
+    values.push_back(to_tensor(one));
+    if (type(values.back()).pointer) refuse(fmt::format("{} of a pointer", c.name));
+    for (ValueId& v : values) broadcast_pair(v, values.back());
+  }
+  if (values.empty()) refuse(fmt::format("{} of nothing", c.name));
+  const Shape shape = type(values.back()).shape;
+  std::vector<Operand> args;
+  for (const ValueId v : values) args.push_back(Operand::tensor(broadcast_to(v, shape)));
+  std::vector<Operand> out = call_on_lanes(c[0], std::move(args));
+  for (Operand& one : out) one = Operand::tensor(broadcast_to(to_tensor(one), shape));
+  return out.size() == 1 ? out[0] : Operand::tuple(std::move(out));
 }
 
 // Swapping the halves of every size 2, 4, 8, ... along the dimension reverses it.
@@ -511,7 +537,13 @@ Operand Lowering::b_static_assert(Call& c) {
     refuse("tl.static_assert of a value computed when the kernel runs",
            "it is for constants; use tl.device_assert for others");
   if (truth(c[0], c.name)) return {};
-  const std::string text = string_arg(c, 1, "msg").value_or("");
+  std::string text = string_arg(c, 1, "msg").value_or("");
+  if (text.empty() && call_->items.size() > 1 && call_->items[1]->kind == py::ExprKind::compare) {
+    const Operand a = eval(*call_->items[1]->items[0]), b = eval(*call_->items[1]->items[1]);
+    if (a.is_constant() && b.is_constant())
+      text = fmt::format("{} {} {}", constant_text(a.constant), py::op_text(call_->items[1]->ops[0]),
+                         constant_text(b.constant));
+  }
   refuse(text.empty() ? "tl.static_assert failed" : fmt::format("tl.static_assert failed: {}", text));
 }
 
@@ -551,6 +583,13 @@ Operand Lowering::b_constexpr(Call& c) {
     refuse(fmt::format("tl.constexpr of {}, which is computed when the kernel runs", operand_text(c[0])),
            "constants are made of literals and tl.constexpr values");
   return c[0];
+}
+
+Operand Lowering::b_warps(Call& c) {
+  if (num_warps_ == 0)
+    refuse(fmt::format("{} of a kernel whose configurations differ in num_warps", c.name),
+           "pass the number as a tl.constexpr of the configuration", ErrorCode::unsupported);
+  return Operand::of(ConstValue::of(std::int64_t{num_warps_} * (c.row.name == "num_threads" ? 32 : 1)));
 }
 
 Operand Lowering::b_float(Call& c) {

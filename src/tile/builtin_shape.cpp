@@ -45,7 +45,12 @@ std::optional<std::string> Lowering::string_arg(Call& c, std::size_t i, std::str
 }
 
 Type Lowering::type_arg(Call& c, std::size_t i) {
-  if (c[i].is_constant() && c[i].constant.is(ConstValue::Kind::type)) return c[i].constant.type;
+  if (c[i].is_constant() && c[i].constant.is(ConstValue::Kind::type)) {
+    if (!c[i].constant.text.empty())
+      refuse(fmt::format("tl.{} in {} is not supported", c[i].constant.text, c.name),
+             "the smallest floats are tl.float16 and tl.bfloat16", ErrorCode::unsupported);
+    return c[i].constant.type;
+  }
   std::string note = "write tl.float32, x.dtype or out_ptr.dtype.element_ty";
   if (c[i].is_constant() && c[i].constant.is(ConstValue::Kind::string) && c[i].constant.text.starts_with("torch."))
     note = fmt::format("torch's types are not the kernel's: pass tl.{}", c[i].constant.text.substr(6));
@@ -140,9 +145,15 @@ Operand Lowering::b_cast(Call& c) {
   const Type t = type_arg(c, 1);
   const Type from = type(v);
   const auto rounding = string_arg(c, 2, "fp_downcast_rounding");
-  if (rounding && *rounding != "rtne")
-    refuse(fmt::format("rounding '{}' in {}", *rounding, c.name), "casts round to nearest even",
-           ErrorCode::unsupported);
+  if (rounding) {
+    if (*rounding != "rtne" && *rounding != "rtz")
+      refuse(fmt::format("rounding '{}' in {}", *rounding, c.name), "'rtne', to the nearest, or 'rtz', toward zero");
+    if (t.pointer || from.pointer || !is_float(t.elem) || !is_float(from.elem) ||
+        elem_row(t.elem).bits >= elem_row(from.elem).bits)
+      refuse(fmt::format("fp_downcast_rounding in {} from {} to {}", c.name, triton_type(from), triton_type(t)),
+             "it is for floats that become smaller");
+    if (*rounding == "rtz") return Operand::tensor(cast_toward_zero(v, t.elem));
+  }
   if (t.pointer) {
     const Type to = {t.elem, true, from.shape};
     if (from == to) return Operand::tensor(v);

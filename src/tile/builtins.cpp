@@ -55,6 +55,12 @@ struct BuiltinTable {
        &L::b_make_descriptor},
       {"load", kDescriptor, "desc, offsets", &L::b_descriptor, Code::load},
       {"store", kDescriptor, "desc, offsets, value", &L::b_descriptor, Code::store},
+      {"atomic_add", kDescriptor, "desc, offsets, value", &L::b_descriptor, Code::atomic},
+      {"atomic_max", kDescriptor, "desc, offsets, value", &L::b_descriptor, Code::atomic},
+      {"atomic_min", kDescriptor, "desc, offsets, value", &L::b_descriptor, Code::atomic},
+      {"atomic_and", kDescriptor, "desc, offsets, value", &L::b_descriptor, Code::atomic},
+      {"atomic_or", kDescriptor, "desc, offsets, value", &L::b_descriptor, Code::atomic},
+      {"atomic_xor", kDescriptor, "desc, offsets, value", &L::b_descriptor, Code::atomic},
       {"load_tensor_descriptor", kTl, "desc, offsets", &L::b_descriptor, Code::load},
       {"store_tensor_descriptor", kTl, "desc, offsets, value", &L::b_descriptor, Code::store},
       // elementwise
@@ -112,9 +118,19 @@ struct BuiltinTable {
       {"sub_rn", kLib, "x, y", &L::b_lib_binary, Code::sub},
       {"mul_rn", kLib, "x, y", &L::b_lib_binary, Code::mul},
       {"copysign", kLib, "x, y", &L::b_lib_binary, Code::bit_or},
-      {"hypot", kLib, "x, y", &L::b_lib_binary, Code::sqrt},
       {"remainder", kLib, "x, y", &L::b_lib_binary, Code::round},
       {"fdim", kLib, "x, y", &L::b_lib_binary, Code::max},
+      {"nextafter", kLib, "x, y", &L::b_lib_binary, Code::add},
+      {"hypot", kLib, "x, y", &L::b_lib_norm},
+      {"rhypot", kLib, "x, y", &L::b_lib_norm},
+      {"norm3d", kLib, "x, y, z", &L::b_lib_norm},
+      {"rnorm3d", kLib, "x, y, z", &L::b_lib_norm},
+      {"norm4d", kLib, "x, y, z, w", &L::b_lib_norm},
+      {"rnorm4d", kLib, "x, y, z, w", &L::b_lib_norm},
+      {"ldexp", kLib, "x, n", &L::b_lib_parts},
+      {"scalbn", kLib, "x, n", &L::b_lib_parts},
+      {"ilogb", kLib, "x", &L::b_lib_parts},
+      {"logb", kLib, "x", &L::b_lib_parts},
       {"log1p", kLib, "x", &L::b_unary, Code::log1p},
       {"expm1", kLib, "x", &L::b_unary, Code::expm1},
       {"log10", kLib, "x", &L::b_unary, Code::log10},
@@ -132,7 +148,13 @@ struct BuiltinTable {
       {"round", kLib, "x", &L::b_lib},
       {"erfc", kLib, "x", &L::b_unary, Code::erfc},
       {"normcdf", kLib, "x", &L::b_lib},
+      {"erfinv", kLib, "x", &L::b_lib_inverse},
+      {"erfcinv", kLib, "x", &L::b_lib_inverse},
+      {"normcdfinv", kLib, "x", &L::b_lib_inverse},
       {"cbrt", kLib, "x", &L::b_unary, Code::cbrt},
+      {"rcbrt", kLib, "x", &L::b_lib},
+      {"sinpi", kLib, "x", &L::b_lib},
+      {"cospi", kLib, "x", &L::b_lib},
       {"isnan", kLib, "x", &L::b_lib},
       {"isinf", kLib, "x", &L::b_lib},
       {"finitef", kLib, "x", &L::b_lib},
@@ -141,15 +163,66 @@ struct BuiltinTable {
       {"saturatef", kLib, "x", &L::b_lib},
       {"rcp_rn", kLib, "x", &L::b_lib},
       {"llrint", kLib, "x", &L::b_lib},
+      {"llround", kLib, "x", &L::b_lib},
       {"float_as_int", kLib, "x", &L::b_lib},
       {"int_as_float", kLib, "x", &L::b_lib},
       {"float_as_uint", kLib, "x", &L::b_lib},
       {"uint_as_float", kLib, "x", &L::b_lib},
-      {"int2float_rn", kLib, "x", &L::b_lib},
-      {"float2int_rn", kLib, "x", &L::b_to_int, Code::round},
-      {"float2int_rz", kLib, "x", &L::b_to_int, Code::trunc},
-      {"float2int_rd", kLib, "x", &L::b_to_int, Code::floor},
-      {"float2int_ru", kLib, "x", &L::b_to_int, Code::ceil},
+      {"float2int_rn", kLib, "x", &L::b_lib_convert},
+      {"float2int_rz", kLib, "x", &L::b_lib_convert},
+      {"float2int_rd", kLib, "x", &L::b_lib_convert},
+      {"float2int_ru", kLib, "x", &L::b_lib_convert},
+      {"float2uint_rn", kLib, "x", &L::b_lib_convert},
+      {"float2uint_rz", kLib, "x", &L::b_lib_convert},
+      {"float2uint_rd", kLib, "x", &L::b_lib_convert},
+      {"float2uint_ru", kLib, "x", &L::b_lib_convert},
+      {"float2ll_rn", kLib, "x", &L::b_lib_convert},
+      {"float2ll_rz", kLib, "x", &L::b_lib_convert},
+      {"float2ll_rd", kLib, "x", &L::b_lib_convert},
+      {"float2ll_ru", kLib, "x", &L::b_lib_convert},
+      {"float2ull_rn", kLib, "x", &L::b_lib_convert},
+      {"float2ull_rz", kLib, "x", &L::b_lib_convert},
+      {"float2ull_rd", kLib, "x", &L::b_lib_convert},
+      {"float2ull_ru", kLib, "x", &L::b_lib_convert},
+      {"double2int_rn", kLib, "x", &L::b_lib_convert},
+      {"double2int_rz", kLib, "x", &L::b_lib_convert},
+      {"double2int_rd", kLib, "x", &L::b_lib_convert},
+      {"double2int_ru", kLib, "x", &L::b_lib_convert},
+      {"double2uint_rn", kLib, "x", &L::b_lib_convert},
+      {"double2uint_rz", kLib, "x", &L::b_lib_convert},
+      {"double2uint_rd", kLib, "x", &L::b_lib_convert},
+      {"double2uint_ru", kLib, "x", &L::b_lib_convert},
+      {"double2ll_rn", kLib, "x", &L::b_lib_convert},
+      {"double2ll_rz", kLib, "x", &L::b_lib_convert},
+      {"double2ll_rd", kLib, "x", &L::b_lib_convert},
+      {"double2ll_ru", kLib, "x", &L::b_lib_convert},
+      {"double2ull_rn", kLib, "x", &L::b_lib_convert},
+      {"double2ull_rz", kLib, "x", &L::b_lib_convert},
+      {"double2ull_rd", kLib, "x", &L::b_lib_convert},
+      {"double2ull_ru", kLib, "x", &L::b_lib_convert},
+      {"double2float_rn", kLib, "x", &L::b_lib_convert},
+      {"double2float_rz", kLib, "x", &L::b_lib_convert},
+      {"int2float_rn", kLib, "x", &L::b_lib_convert},
+      {"uint2float_rn", kLib, "x", &L::b_lib_convert},
+      {"ll2float_rn", kLib, "x", &L::b_lib_convert},
+      {"ull2float_rn", kLib, "x", &L::b_lib_convert},
+      {"int2double_rn", kLib, "x", &L::b_lib_convert},
+      {"uint2double_rn", kLib, "x", &L::b_lib_convert},
+      {"ll2double_rn", kLib, "x", &L::b_lib_convert},
+      {"ull2double_rn", kLib, "x", &L::b_lib_convert},
+      {"longlong_as_double", kLib, "x", &L::b_lib_words},
+      {"double_as_longlong", kLib, "x", &L::b_lib_words},
+      {"double2hiint", kLib, "x", &L::b_lib_words},
+      {"double2loint", kLib, "x", &L::b_lib_words},
+      {"hiloint2double", kLib, "high, low", &L::b_lib_words},
+      {"popc", kLib, "x", &L::b_lib_bits},
+      {"clz", kLib, "x", &L::b_lib_bits},
+      {"ffs", kLib, "x", &L::b_lib_bits},
+      {"brev", kLib, "x", &L::b_lib_bits},
+      {"mul24", kLib, "x, y", &L::b_lib_bits},
+      {"hadd", kLib, "x, y", &L::b_lib_bits},
+      {"rhadd", kLib, "x, y", &L::b_lib_bits},
+      {"sad", kLib, "x, y, z", &L::b_lib_bits},
       // random numbers
       {"rand", kTl, "seed, offset, n_rounds=10", &L::b_random},
       {"randn", kTl, "seed, offset, n_rounds=10", &L::b_random},
@@ -157,6 +230,10 @@ struct BuiltinTable {
       {"rand4x", kTl, "seed, offsets, n_rounds=10", &L::b_random},
       {"randn4x", kTl, "seed, offset, n_rounds=10", &L::b_random},
       {"randint4x", kTl, "seed, offset, n_rounds=10", &L::b_random},
+      {"philox", kTl, "seed, c0, c1, c2, c3, n_rounds=10", &L::b_philox},
+      {"philox_impl", kTl, "c0, c1, c2, c3, k0, k1, n_rounds=10", &L::b_philox},
+      {"uint_to_uniform_float", kTl, "x", &L::b_uniform},
+      {"pair_uniform_to_normal", kTl, "u1, u2", &L::b_uniform},
       // reductions, scans, matrix products
       {"sum", kTl | kMethod, "input, axis=None, keep_dims=False, dtype=None", &L::b_sum},
       {"max", kTl | kMethod,
@@ -173,6 +250,7 @@ struct BuiltinTable {
       {"cumprod", kTl | kMethod, "input, axis=0, reverse=False", &L::b_scan, Code::mul},
       {"reduce", kTl | kMethod, "input, axis, combine_fn, keep_dims=False", &L::b_reduce, Code::reduce},
       {"associative_scan", kTl | kMethod, "input, axis, combine_fn, reverse=False", &L::b_reduce, Code::scan},
+      {"map_elementwise", kTl, "scalar_fn, *args, pack=1", &L::b_map},
       {"flip", kTl | kMethod, "x, dim=None", &L::b_flip},
       {"gather", kTl | kMethod, "src, index, axis", &L::b_gather},
       {"histogram", kTl | kMethod, "input, num_bins, mask=None", &L::b_histogram},
@@ -193,6 +271,10 @@ struct BuiltinTable {
       {"max_constancy", kTl, "input, values", &L::b_pass_through},
       {"constexpr", kTl, "value", &L::b_constexpr},
       {"condition", kTl, "arg1, disable_licm=False", &L::b_pass_through},
+      {"num_warps", kCuda, "", &L::b_warps},
+      {"num_threads", kCuda, "", &L::b_warps},
+      {"gdc_wait", kCuda, "", &L::b_ignore},
+      {"gdc_launch_dependents", kCuda, "", &L::b_ignore},
       // Python and triton
       {"min", kPython, "*args", &L::b_python_minmax, Code::min},
       {"max", kPython, "*args", &L::b_python_minmax, Code::max},
@@ -206,7 +288,8 @@ struct BuiltinTable {
       {"next_power_of_2", kTriton, "n", &L::b_triton},
       // not there yet
       {"dot_scaled", kTl, "*args", &L::b_unsupported},
-      {"map_elementwise", kTl, "*args", &L::b_unsupported},
+      {"gather", kDescriptor, "*args", &L::b_unsupported},
+      {"scatter", kDescriptor, "*args", &L::b_unsupported},
       {"inline_asm_elementwise", kTl, "*args", &L::b_unsupported},
   };
 };
@@ -215,6 +298,27 @@ const Builtin* find_builtin(std::string_view name, std::uint8_t home) {
   for (const Builtin& row : BuiltinTable::kRows)
     if (row.name == name && (row.homes & home) != 0) return &row;
   return nullptr;
+}
+
+namespace {
+
+// Names that Triton has and the table has not.
+constexpr std::string_view kMissing = " bitonic_merge extern_elementwise target_info function_type tensor_descriptor ";
+constexpr std::string_view kMissingLib =
+    " byte_perm rcp64h fma_rz fma_rd fma_ru div_rz div_rd div_ru rcp_rz rcp_rd rcp_ru sqrt_rz sqrt_rd sqrt_ru add_rz "
+    "add_rd add_ru sub_rz sub_rd sub_ru mul_rz mul_rd mul_ru double2float_rd double2float_ru int2float_rz int2float_rd "
+    "int2float_ru uint2float_rz uint2float_rd uint2float_ru ll2float_rz ll2float_rd ll2float_ru ull2float_rz "
+    "ull2float_rd ull2float_ru ll2double_rz ll2double_rd ll2double_ru ull2double_rz ull2double_rd ull2double_ru j0 j1 "
+    "jn y0 y1 yn cyl_bessel_i0 cyl_bessel_i1 erfcx lgamma tgamma ";
+constexpr std::string_view kMissingCuda =
+    " globaltimer smid convert_custom_float8_sm80 convert_custom_float8_sm90 convert_fp8e4b15_to_float16 "
+    "convert_float16_to_fp8e4b15 ";
+
+}  // namespace
+
+bool is_missing_builtin(std::string_view name, std::uint8_t home) {
+  const std::string_view all = home == kLib ? kMissingLib : home == kCuda ? kMissingCuda : kMissing;
+  return all.find(" " + std::string(name.substr(0, name.find('.'))) + " ") != std::string_view::npos;
 }
 
 std::vector<std::string_view> builtin_names(std::uint8_t home) {

@@ -69,7 +69,7 @@ bool ConstValue::operator==(const ConstValue& o) const {
   if (kind != o.kind) return false;
   switch (kind) {
     case Kind::string: return text == o.text;
-    case Kind::type: return type == o.type;
+    case Kind::type: return type == o.type && text == o.text;
     case Kind::tuple: return items == o.items;
     default: return true;
   }
@@ -91,7 +91,7 @@ std::string constant_text(const ConstValue& v) {
     case Kind::integer: return fmt::format("{}", v.integer);
     case Kind::real: return python_float(v.real);
     case Kind::string: return python_string(v.text.size() > 200 ? v.text.substr(0, 200) + "..." : v.text);
-    case Kind::type: return triton_type(v.type);
+    case Kind::type: return v.text.empty() ? triton_type(v.type) : v.text;
     case Kind::tuple: break;
   }
   std::string out = "(";
@@ -285,6 +285,17 @@ std::optional<Elem> elem_of(Dtype dtype) {
 std::optional<Elem> elem_of_name(std::string_view name) {
   for (const ElemRow& row : kElems)
     if (row.triton_name == name) return row.elem;
+  return std::nullopt;
+}
+
+std::optional<ConstValue> type_of_name(std::string_view name) {
+  if (const auto elem = elem_of_name(name)) return ConstValue::of(scalar_type(*elem));
+  for (const std::string_view small : {"float8e5", "float8e4nv", "float8e4b8", "float8e4b15", "float8e5b16"}) {
+    if (name != small) continue;
+    ConstValue out = ConstValue::of(Type());
+    out.text = name;
+    return out;
+  }
   return std::nullopt;
 }
 

@@ -15,8 +15,8 @@ struct ConstValue {
   enum class Kind : std::uint8_t { none, boolean, integer, real, string, type, tuple } kind = Kind::none;
   std::int64_t integer = 0;  // boolean: 0 or 1
   double real = 0;
-  std::string text;
-  Type type;  // tl.float32; of a value's type the pointer and the shape too
+  std::string text;  // of a type: the name of one that values cannot have ("float8e5"), else empty
+  Type type;         // tl.float32; of a value's type the pointer and the shape too
   std::vector<ConstValue> items;
 
   static ConstValue of(std::int64_t v);
@@ -57,5 +57,7 @@ std::int64_t integer_max(Elem elem);
 std::optional<Elem> elem_of(Dtype dtype);
 // By its name in triton.language: "float32".
 std::optional<Elem> elem_of_name(std::string_view name);
+// The same, and the floats of 8 bits, which can be named and compared but are the type of nothing.
+std::optional<ConstValue> type_of_name(std::string_view name);
 
 }  // namespace passnet::tile

@@ -61,11 +61,12 @@ bool is_constexpr_annotation(const py::Expr* annotation) {
 }
 
 Result<Function> lower_kernel(const Names& names, const py::Module& file, const py::Stmt& kernel,
-                              std::span<const ArgumentSpec> arguments) {
-  return guarded([&] { return Lowering(names, file, kernel).lower(arguments); });
+                              std::span<const ArgumentSpec> arguments, int num_warps) {
+  return guarded([&] { return Lowering(names, file, kernel, num_warps).lower(arguments); });
 }
 
-Lowering::Lowering(const Names& names, const py::Module& file, const py::Stmt& kernel) : kernel_(kernel) {
+Lowering::Lowering(const Names& names, const py::Module& file, const py::Stmt& kernel, int num_warps)
+    : kernel_(kernel), num_warps_(num_warps) {
   out_.name = kernel.name;
   out_.files.push_back(file.file());
   block_ = &out_.body;
@@ -117,7 +118,9 @@ Operand Lowering::bind(const py::Parameter& p, const std::string& name, const Ar
     case ArgumentSpec::Kind::tuple: {
       std::vector<Operand> items;
       for (std::size_t i = 0; i < a.items.size(); ++i) items.push_back(bind(p, item_name(name, i), a.items[i]));
-      return Operand::tuple(std::move(items));
+      Operand out = Operand::tuple(std::move(items));
+      out.text = a.constant.text;
+      return out;
     }
     case ArgumentSpec::Kind::pointer:
     case ArgumentSpec::Kind::scalar: break;
@@ -184,8 +187,8 @@ void Lowering::assign(const py::Expr& target, Operand value) {
 }
 
 void Lowering::run_assign(const py::Stmt& s) {
-  Operand v = run_time(eval(*s.value), "what is assigned");
-  for (const py::Expr* target : s.targets) assign(*target, v);
+  if (s.targets.size() != 1) refuse("several names assigned at once", "write one assignment a line, or a, b = x, x");
+  assign(*s.targets[0], run_time(eval(*s.value), "what is assigned"));
 }
 
 void Lowering::run_annotated(const py::Stmt& s) {

@@ -14,7 +14,9 @@ namespace passnet::tile {
 struct ArgumentSpec {
   enum class Kind : std::uint8_t { pointer, scalar, constant, tuple, function } kind = Kind::constant;
   Elem elem = Elem::i32;  // pointed to, or of the scalar
-  ConstValue constant;    // of a pointer: none, or a tensor descriptor's sizes, strides and block, tuples of integers
+  // Of a pointer: none, or a tensor descriptor's sizes, strides and block, tuples of integers. Of a tuple: none, or the
+  // names of its items, "m,n".
+  ConstValue constant;
   std::vector<ArgumentSpec> items;  // of a tuple
   Named function;                   // a device function
 
@@ -45,8 +47,9 @@ inline std::string item_name(std::string_view tuple, std::size_t item) {
 
 // `arguments`: one for each parameter of the kernel, in order. Function::parameters holds the names of those that are
 // not constants, in the kernel's order; of a tuple those of its items.
+// `num_warps`: what tl.extra.cuda.num_warps() gives; 0 where that is not one number.
 Result<Function> lower_kernel(const Names& names, const py::Module& file, const py::Stmt& kernel,
-                              std::span<const ArgumentSpec> arguments);
+                              std::span<const ArgumentSpec> arguments, int num_warps = 4);
 
 // Whether the annotation is tl.constexpr, in whatever spelling.
 bool is_constexpr_annotation(const py::Expr* annotation);

@@ -28,8 +28,9 @@ Target target_of(std::string_view path) {
   };
   for (const std::string_view lib : {"triton.language.extra.cuda.libdevice.", "triton.language.extra.libdevice."})
     if (path.starts_with(lib)) return strip(lib, kLib, "libdevice.");
-  for (const std::string_view own : {"triton.language.math."})
-    if (path.starts_with(own)) return strip(own, kMath, "tl.math.");
+  if (path.starts_with("triton.language.math.")) return strip("triton.language.math.", kMath, "tl.math.");
+  constexpr std::string_view kExtra = "triton.language.extra.cuda.";
+  if (path.starts_with(kExtra)) return strip(kExtra, kCuda, "tl.extra.cuda.");
   for (const std::string_view tl : {"triton.language.core.", "triton.language.standard.", "triton.language."})
     if (path.starts_with(tl)) return strip(tl, kTl, "tl.");
   if (path.starts_with("builtins.")) return strip("builtins.", kPython, "");
@@ -112,7 +113,7 @@ Operand Lowering::eval_call(const py::Expr& e) {
     case OK::method: {
       const Operand& self = callee.items[0];
       if (self.is_constant() && self.constant.is(ConstValue::Kind::type))
-        return call_type_method(self.constant.type, callee.text);
+        return call_type_method(self.constant, callee.text);
       std::vector<Operand> args = arguments();
       args.insert(args.begin(), self.is_number() ? Operand::tensor(to_tensor(self)) : self);
       const Home home = self.is(OK::descriptor) ? kDescriptor : kMethod;
@@ -126,6 +127,7 @@ Operand Lowering::eval_call(const py::Expr& e) {
         std::vector<Operand> args = arguments();
         Keywords named = keywords();
         const bool before = std::exchange(exact_, t.home == kLib && !t.name.starts_with("fast_"));
+        call_ = &e;
         Operand out = call_builtin(*row, t.written, std::move(args), std::move(named));
         exact_ = before;
         return out;
@@ -286,10 +288,13 @@ Operand Lowering::call_function(const Operand& f, std::vector<Operand> args, Key
 
 // ---- what has no row
 
-Operand Lowering::call_type_method(const Type& t, std::string_view name) {
+Operand Lowering::call_type_method(const ConstValue& of, std::string_view name) {
+  const Type& t = of.type;
   const ElemRow& row = elem_row(t.elem);
-  const bool scalar = !t.pointer && !t.is_tile();
   const auto answer = [](bool v) { return Operand::of(ConstValue::boolean(v)); };
+  const bool small = !of.text.empty();  // a float of 8 bits
+  if (small && (name == "is_fp8" || name == "is_floating")) return answer(true);
+  const bool scalar = !t.pointer && !t.is_tile() && !small;
   if (name == "is_ptr") return answer(t.pointer && !t.is_tile());
   if (name == "is_block") return answer(t.is_tile());
   if (name == "is_const" || name == "is_fp8") return answer(false);
@@ -302,6 +307,10 @@ Operand Lowering::call_type_method(const Type& t, std::string_view name) {
       {"is_fp16", Elem::f16}, {"is_bf16", Elem::bf16}, {"is_fp32", Elem::f32}, {"is_fp64", Elem::f64}};
   for (const auto& [n, elem] : kNames)
     if (n == name) return answer(scalar && t.elem == elem);
+  if (name.starts_with("is_fp8")) {  // is_fp8e5
+    const std::string asked = "float" + std::string(name.substr(5));
+    if (type_of_name(asked)) return answer(of.text == asked);
+  }
   if (const auto elem = elem_of_name(name.substr(3))) return answer(scalar && t.elem == *elem);
   refuse(fmt::format("an element type has no '{}'", name));
 }

@@ -139,6 +139,7 @@ struct Space {
 constexpr Space kSpaces[] = {
     {"triton.language.extra.cuda.libdevice.", kLib, "libdevice."},
     {"triton.language.extra.libdevice.", kLib, "libdevice."},
+    {"triton.language.extra.cuda.", kCuda, "tl.extra.cuda."},
     {"triton.language.math.", kMath, "tl.math."},
     {"triton.language.core.", kTl, "tl."},
     {"triton.language.standard.", kTl, "tl."},
@@ -168,15 +169,22 @@ Operand Lowering::path_attribute(const std::string& path) {
     if (!path.starts_with(space.path)) continue;
     rest.remove_prefix(space.path.size());
     if (space.home == kTl) {
-      if (const auto elem = elem_of_name(rest)) return Operand::of(ConstValue::of(scalar_type(*elem)));
-      if (rest.starts_with("float8"))
-        refuse(fmt::format("tl.{} is not supported", rest), "the smallest floats are tl.float16 and tl.bfloat16",
-               ErrorCode::unsupported);
+      if (auto named = type_of_name(rest)) return Operand::of(std::move(*named));
+      if (rest == "TRITON_MAX_TENSOR_NUMEL") return Operand::of(ConstValue::of(kElementLimit));
       if (rest == "PropagateNan.ALL" || rest == "PropagateNan.NONE")
         return Operand::of(ConstValue::string(std::string(rest.substr(13))));
       if (std::find(std::begin(kPlaces), std::end(kPlaces), rest) != std::end(kPlaces)) return Operand::path(path);
     }
+    if (space.home == kCuda && rest == "libdevice") return Operand::path(path);
     if (find_builtin(rest, space.home) != nullptr) return Operand::path(path);
+    if (is_missing_builtin(rest, space.home)) {
+      const bool directed = rest.ends_with("_rz") || rest.ends_with("_rd") || rest.ends_with("_ru");
+      refuse(fmt::format("{}{} is not supported", space.written, rest),
+             space.home == kCuda ? "what a kernel gives may not depend on when and where it runs"
+             : directed          ? "floats are rounded to the nearest"
+                                 : "",
+             ErrorCode::unsupported);
+    }
     std::string note{builtin_hint(rest)};
     if (note.empty() && find_builtin(rest, kLib) != nullptr)
       note = fmt::format("write libdevice.{}, with from triton.language.extra import libdevice", rest);
@@ -240,21 +248,35 @@ Operand Lowering::attribute(const Operand& object, std::string_view name) {
       if (object.constant.is(ConstValue::Kind::type)) {
         if (name == "shape") return shape(object.constant.type.shape);
         if (name.starts_with("is_")) return method();
-        return type_attribute(object.constant.type, name);
+        return type_attribute(object.constant, name);
       }
       if (name == "value") return object;
       if (object.is_number() && find_builtin(name, kMethod) != nullptr) return method();
       if (object.is_number() && (name == "dtype" || name == "type"))
         return Operand::of(ConstValue::of(scalar_type(literal_elem(object.constant))));
       break;
+    case Operand::Kind::tuple: {
+      const auto fields = text_split(object.text, ',');
+      for (std::size_t i = 0; i < object.items.size() && i < fields.size(); ++i)
+        if (fields[i] == name) return object.items[i];
+      break;
+    }
     case Operand::Kind::lost: refuse(object.text);
     default: break;
   }
   refuse(fmt::format("{} has no '{}'", operand_text(object), name));
 }
 
-Operand Lowering::type_attribute(const Type& t, std::string_view name) {
+Operand Lowering::type_attribute(const ConstValue& v, std::string_view name) {
+  const Type& t = v.type;
   const ElemRow& row = elem_row(t.elem);
+  if (!v.text.empty()) {  // a float of 8 bits
+    if (name == "primitive_bitwidth") return Operand::of(ConstValue::of(std::int64_t{8}));
+    if (name == "itemsize") return Operand::of(ConstValue::of(std::int64_t{1}));
+    if (name == "name") return Operand::of(ConstValue::string("fp" + v.text.substr(5)));
+    if (name != "scalar") refuse(fmt::format("{} has no {}", v.text, name));
+    return Operand::of(v);
+  }
   if (name == "element_ty") {
     if (t.is_tile()) return Operand::of(ConstValue::of(Type{t.elem, t.pointer, {}}));
     if (t.pointer) return Operand::of(ConstValue::of(scalar_type(t.elem)));
@@ -350,7 +372,8 @@ Operand Lowering::unary(O op, const Operand& a) {
 Operand Lowering::binary(O op, const Operand& a, const Operand& b) {
   if ((a.is_constant() || a.is(Operand::Kind::tuple)) && b.is_constant() && !a.is_tensor()) {
     if (a.is(Operand::Kind::tuple)) {
-      if (op != O::mul || !b.is_integer() || b.constant.integer > 64) refuse("this operation on a tuple");
+      if (op != O::mul || !b.is_integer() || b.constant.integer > 64)
+        refuse("this operation on a tuple", "unpack it, a, b = x, or take one: x[0]");
       std::vector<Operand> items;
       for (std::int64_t i = 0; i < b.constant.integer; ++i) items.insert(items.end(), a.items.begin(), a.items.end());
       step(items.size());

@@ -53,6 +53,7 @@ ValueId Lowering::to_tensor(const Operand& v) {
   if (v.is(Operand::Kind::lost)) refuse(v.text);
   std::string note;
   if (v.is(Operand::Kind::path) || v.is(Operand::Kind::method) || v.is(Operand::Kind::function)) note = "call it";
+  if (v.is(Operand::Kind::tuple)) note = "unpack it, a, b = x, or take one: x[0]";
   if (v.is_none()) note = "an argument that is None takes no part in arithmetic: put its use under if x is not None";
   refuse(fmt::format("{} where a value is needed", operand_text(v)), note);
 }
@@ -131,9 +132,19 @@ ValueId Lowering::cast(ValueId v, Elem elem) {
   const Type& from = type(v);
   if (from.pointer)  // Triton can; but an answer that depends on where tensors lie is none
     refuse(fmt::format("{} cast to {}", triton_type(from), elem_row(elem).triton_name),
-           "the address of a tensor is no number in a kernel; compute offsets instead");
+           "the address of a tensor is no number in a kernel, since an answer may not depend on it; compute offsets "
+           "instead");
   if (from.elem == elem) return v;
   return emit(Code::cast, {v}, with_elem(from, elem));
+}
+
+// The nearest value, or the next one toward zero where that is beyond.
+ValueId Lowering::cast_toward_zero(ValueId v, Elem elem) {
+  const ValueId near = cast(v, elem);
+  const ValueId back = cast(near, type(v).elem);
+  const ValueId beyond = emit_compare(Code::gt, emit1(Code::abs, back), emit1(Code::abs, v));
+  const ValueId bits = bitcast(near, elem_row(elem).bits == 16 ? Elem::i16 : Elem::i32);
+  return bitcast(select(beyond, emit2(Code::sub, bits, integer_like(1, bits)), bits), elem);
 }
 
 ValueId Lowering::bitcast(ValueId v, Elem elem) {

@@ -22,7 +22,7 @@ struct Operand {
   enum class Kind : std::uint8_t {
     constant,       // `constant`, never a tuple
     tensor,         // the IR's value `id`: scalar, tile or pointer
-    tuple,          // items
+    tuple,          // items; text: their names, "m,n", or none
     block_pointer,  // items: base, sizes, strides, offsets (tuples); constant.type: element and block shape
     descriptor,     // the same with offsets of 0: those come with each access; text: what lies outside
     function,       // a device function
@@ -66,11 +66,20 @@ struct Call {
   Operand& operator[](std::size_t i) { return args[i]; }
 };
 
-enum Home : std::uint8_t { kTl = 1, kMath = 2, kLib = 4, kMethod = 8, kPython = 16, kTriton = 32, kDescriptor = 64 };
+enum Home : std::uint8_t {
+  kTl = 1,
+  kMath = 2,
+  kLib = 4,
+  kMethod = 8,
+  kPython = 16,
+  kTriton = 32,
+  kDescriptor = 64,
+  kCuda = 128
+};
 
 // A function of triton.language (kTl), tl.math (kMath), libdevice (kLib), a tile's method (kMethod), Python (kPython),
-// triton (kTriton) or a tensor descriptor's method (kDescriptor). `code`: the op it becomes, where the handler serves
-// several rows.
+// triton (kTriton), tl.extra.cuda (kCuda) or a tensor descriptor's method (kDescriptor). `code`: the op it becomes,
+// where the handler serves several rows.
 struct Builtin {
   std::string_view name;
   std::uint8_t homes;
@@ -79,6 +88,8 @@ struct Builtin {
   Code code = Code::constant;
 };
 const Builtin* find_builtin(std::string_view name, std::uint8_t home);
+// Whether Triton has a function of this name that has no row.
+bool is_missing_builtin(std::string_view name, std::uint8_t home);
 // What to write instead of something that does not exist; "" where nothing is known.
 std::string_view builtin_hint(std::string_view name);
 // The rows' names of a home, for suggestions.
@@ -97,7 +108,7 @@ struct Frame {
 
 class Lowering {
  public:
-  Lowering(const Names& names, const py::Module& file, const py::Stmt& kernel);
+  Lowering(const Names& names, const py::Module& file, const py::Stmt& kernel, int num_warps);
   Function lower(std::span<const ArgumentSpec> arguments);
 
   // ---- lower_types.cpp
@@ -110,6 +121,7 @@ class Lowering {
   ValueId integer_like(std::int64_t v, ValueId like);
   ValueId real_like(double v, ValueId like);
   ValueId cast(ValueId v, Elem elem);
+  ValueId cast_toward_zero(ValueId v, Elem elem);
   ValueId bitcast(ValueId v, Elem elem);
   std::pair<ValueId, ValueId> pair(const Operand& a, const Operand& b, Pairing how);
   std::pair<ValueId, ValueId> pair(const Operand& a, const Operand& b) { return pair(a, b, Pairing()); }
@@ -191,7 +203,7 @@ class Lowering {
   Operand eval_attribute(const py::Expr& e);
   Operand attribute(const Operand& object, std::string_view name);
   Operand path_attribute(const std::string& path);
-  Operand type_attribute(const Type& t, std::string_view name);
+  Operand type_attribute(const ConstValue& v, std::string_view name);
   Operand eval_subscript(const py::Expr& e);
   Operand eval_logic(const py::Expr& e);
   Operand eval_compare(const py::Expr& e);
@@ -206,7 +218,7 @@ class Lowering {
                             const std::vector<std::pair<std::string_view, Operand>>& kwargs);
   Operand call_function(const Operand& f, std::vector<Operand> args,
                         std::vector<std::pair<std::string_view, Operand>> kwargs);
-  Operand call_type_method(const Type& t, std::string_view name);
+  Operand call_type_method(const ConstValue& of, std::string_view name);
   Operand call_math(std::string_view name, std::span<const Operand> args);
 
   // ---- builtin_*.cpp: the handlers of the table
@@ -254,14 +266,22 @@ class Lowering {
   Operand b_swizzle2d(Call& c);
   Operand b_lib_binary(Call& c);
   Operand b_lib(Call& c);
-  Operand b_to_int(Call& c);
+  Operand b_lib_norm(Call& c);
+  Operand b_lib_bits(Call& c);
+  Operand b_lib_parts(Call& c);
+  Operand b_lib_convert(Call& c);
+  Operand b_lib_words(Call& c);
+  Operand b_lib_inverse(Call& c);
   Operand b_random(Call& c);
+  Operand b_philox(Call& c);
+  Operand b_uniform(Call& c);
   Operand b_sum(Call& c);
   Operand b_max(Call& c);
   Operand b_argmax(Call& c);
   Operand b_bits(Call& c);
   Operand b_scan(Call& c);
   Operand b_reduce(Call& c);
+  Operand b_map(Call& c);
   Operand b_flip(Call& c);
   Operand b_gather(Call& c);
   Operand b_histogram(Call& c);
@@ -273,6 +293,7 @@ class Lowering {
   Operand b_pass_through(Call& c);
   Operand b_unsupported(Call& c);
   Operand b_constexpr(Call& c);
+  Operand b_warps(Call& c);
   Operand b_float(Call& c);
   Operand b_len(Call& c);
   Operand b_isinstance(Call& c);
@@ -308,8 +329,13 @@ class Lowering {
   Operand load_block(Call& c);
   void store_block(Call& c);
   ValueId scalar_integer(const Operand& v, Elem elem, std::string_view who);
-  void philox(ValueId seed, ValueId offset, std::int64_t rounds, ValueId (&out)[4]);
+  std::vector<ValueId> float_args(Call& c);
+  ValueId unsigned_bits(ValueId v);
+  ValueId count_bits(ValueId v);
+  std::vector<Operand> call_on_lanes(const Operand& f, std::vector<Operand> args);
+  void philox(ValueId (&counter)[4], ValueId (&key)[2], std::int64_t rounds);
   ValueId uniform(ValueId bits);
+  std::pair<ValueId, ValueId> normal(ValueId u1, ValueId u2);
 
  public:
   // ---- emitting
@@ -348,6 +374,8 @@ class Lowering {
   };
 
   const py::Stmt& kernel_;
+  int num_warps_;
+  const py::Expr* call_ = nullptr;  // of the builtin that is being called
   Function out_;
   Block* block_ = nullptr;
   Frame* frame_ = nullptr;
