@@ -16,6 +16,13 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
     case Kind::dict: {
       for (std::size_t i = 0; i < object.items->values.size(); i += 2)
         if (equal(object.items->values[i], index, place)) return object.items->values[i + 1];
+      if (object.items->counts) return HostValue::of(std::int64_t{0});
+      if (object.items->factory) {
+        HostValue made = call(HostValue(*object.items->factory), {}, {}, place);
+        HostValue target = object;
+        set_item(target, index, made, place);
+        return made;
+      }
       raise("KeyError", text(index, true, place), place);
     }
     case Kind::tuple:
@@ -63,7 +70,10 @@ HostValue HostMachine::get_slice(const HostValue& object, const HostValue& slice
     else
       out.push_back(object.items->values[static_cast<std::size_t>(i)]);
   }
-  return letters ? HostValue::string(std::move(taken)) : HostValue::sequence(object.kind, std::move(out));
+  if (letters) return HostValue::string(std::move(taken));
+  HostValue made = HostValue::sequence(object.kind, std::move(out));
+  made.text = object.text;  // a part of a torch.Size is one
+  return made;
 }
 
 void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue value, py::Place place) {
@@ -73,6 +83,7 @@ void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue 
     check_write(*object.items, value, place);
     check_write(*object.items, index, place);
   }
+  if (own(object, "__setitem__", {index, value}, place)) return;
   if (object.is(Kind::dict)) {
     if (index.is(Kind::list) || index.is(Kind::dict) || index.is(Kind::set))
       raise("TypeError", fmt::format("unhashable type: '{}'", host_type_name(index)), place);
@@ -109,7 +120,10 @@ void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue 
   object.items->values[static_cast<std::size_t>(i < 0 ? i + n : i)] = std::move(value);
 }
 
-PlanOutput HostMachine::output_of(const HostValue& v, py::Place place) const {
+PlanOutput HostMachine::output_of(const HostValue& v, py::Place place, int depth, std::size_t& leaves) {
+  constexpr std::size_t kMost = 10'000;
+  if (++leaves > kMost || depth > 100)
+    refuse(Code::limit, "the wrapper returns too many values, or too deeply nested ones", place);
   PlanOutput out;
   switch (v.kind) {
     case Kind::tensor: out.buffer = v.buffer; return out;
@@ -118,12 +132,12 @@ PlanOutput HostMachine::output_of(const HostValue& v, py::Place place) const {
     case Kind::integer: out.scalar.value = v.integer; return out;
     case Kind::real: out.scalar.value = v.real; return out;
     case Kind::object:
-      if (is_named_tuple(v)) return output_of(plain_tuple(v), place);
+      if (is_named_tuple(v)) return output_of(plain_tuple(v), place, depth + 1, leaves);
       break;
     case Kind::tuple:
     case Kind::list:
       out.is_tuple = true;
-      for (const HostValue& item : v.items->values) out.items.push_back(output_of(item, place));
+      for (const HostValue& item : v.items->values) out.items.push_back(output_of(item, place, depth + 1, leaves));
       return out;
     default: break;
   }

@@ -108,6 +108,10 @@ HostValue HostMachine::call(const HostValue& callee, HostArgs args, HostKwargs k
 
 HostValue HostMachine::call_path(const std::string& path, HostArgs args, HostKwargs kwargs, py::Place place) {
   const auto behind = [&](std::string_view prefix) { return std::string_view(path).substr(prefix.size()); };
+  if (std::shared_ptr<HostClass> type = exception_type(HostValue::path(path))) {
+    if (!kwargs.empty()) raise("TypeError", fmt::format("{}() takes no keyword arguments", type->name), place);
+    return make_exception(std::move(type), std::move(args));
+  }
   if (path.starts_with("builtins.")) {
     if (auto v = call_python(behind("builtins."), args, kwargs, place)) return *v;
     raise("NameError", fmt::format("name '{}' is not defined", behind("builtins.")), place);
@@ -127,10 +131,42 @@ HostValue HostMachine::call_path(const std::string& path, HostArgs args, HostKwa
          "known are Python's own functions, math, triton, functools.reduce, itertools.product and chain, operator");
 }
 
-bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Place place) const {
+bool HostMachine::is_python_name(std::string_view name) {
+  constexpr std::string_view kNames =
+      " abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict dir divmod enumerate filter "
+      "float format frozenset getattr hasattr hash hex int isinstance issubclass iter len list map max min next oct "
+      "ord "
+      "pow print property range repr reversed round set slice sorted staticmethod str sum super tuple type zip "
+      "NotImplemented Ellipsis __debug__ __name__ __file__ __doc__ __builtins__ object ";
+  return kNames.find(fmt::format(" {} ", name)) != std::string_view::npos || is_forbidden_builtin(name) ||
+         exception_type(HostValue::path(fmt::format("builtins.{}", name)));
+}
+
+// Whether a class of the file, or of exceptions, is or derives from another.
+bool HostMachine::is_subclass(const HostValue& klass, const HostValue& type, py::Place place) {
+  if (type.is(Kind::tuple))
+    return std::any_of(type.items->values.begin(), type.items->values.end(),
+                       [&](const HostValue& t) { return is_subclass(klass, t, place); });
+  const auto class_of = [&](const HostValue& v) { return v.is(Kind::klass) ? v.klass : exception_type(v); };
+  const std::shared_ptr<HostClass> derived = class_of(klass), wanted = class_of(type);
+  if (!derived || !wanted)
+    return equal(klass, type, place) || (type.is(Kind::path) && type.text == "builtins.object") ||
+           (klass.is(Kind::path) && klass.text == "builtins.bool" && type.text == "builtins.int");
+  for (const HostClass* c = derived.get(); c != nullptr; c = c->parent.get())
+    if (c == wanted.get()) return true;
+  return false;
+}
+
+bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Place place) {
   if (type.is(Kind::tuple))
     return std::any_of(type.items->values.begin(), type.items->values.end(),
                        [&](const HostValue& t) { return is_instance(v, t, place); });
+  if (v.is(Kind::object) && v.klass->form == HostClass::Form::exception && exception_type(type)) {
+    HostValue klass;
+    klass.kind = Kind::klass;
+    klass.klass = v.klass;
+    return is_subclass(klass, type, place);
+  }
   if (type.is(Kind::klass)) {
     if (v.is(Kind::klass)) return false;
     for (const HostClass* c = v.klass.get(); c != nullptr; c = c->parent.get())
@@ -139,27 +175,34 @@ bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Pla
   }
   if (!type.is(Kind::path)) return false;
   const std::string_view t = type.text;
+  HostArgs callable{v};
+  HostKwargs none;
   if (t == "builtins.int" || t == "numbers.Integral") return v.is_integral();
   if (t == "builtins.float") return v.is(Kind::real);
   if (t == "numbers.Number" || t == "numbers.Real") return v.is_number();
   if (t == "builtins.bool") return v.is(Kind::boolean);
   if (t == "builtins.str") return v.is(Kind::string);
-  if (t == "builtins.tuple" || t == "torch.Size") return v.is(Kind::tuple) || (t != "torch.Size" && is_named_tuple(v));
+  if (t == "torch.Size") return v.is(Kind::tuple) && v.text == t;
+  if (t == "builtins.tuple") return v.is(Kind::tuple) || is_named_tuple(v);
   if (t == "builtins.list") return v.is(Kind::list);
   if (t == "builtins.set" || t == "builtins.frozenset") return v.is(Kind::set);
   if (t == "builtins.dict") return v.is(Kind::dict);
   if (t == "torch.Tensor") return v.is(Kind::tensor);
   if (t == "torch.dtype") return v.is(Kind::dtype);
   if (t == "torch.device") return v.is(Kind::device);
+  if (t.starts_with("triton.") && t.ends_with("JITFunction")) return v.is(Kind::kernel);
+  if (t.starts_with("triton.") && t.ends_with("Autotuner")) return v.is(Kind::kernel) && v.items != nullptr;
+  if (t == "triton.Config") return v.is(Kind::config);
+  if (t == "builtins.object") return true;
+  if (t == "builtins.NoneType" || t == "types.NoneType") return v.is(Kind::none);
+  if (t == "builtins.slice") return v.is(Kind::slice);
+  if (t == "builtins.type") return v.is(Kind::klass);
+  if (t.ends_with(".Callable")) return truth(*call_python("callable", callable, none, place), place);
+  if (t.ends_with(".Sequence")) return v.is(Kind::list) || v.is(Kind::tuple) || v.is(Kind::string) || is_named_tuple(v);
+  if (t.ends_with(".Mapping")) return v.is(Kind::dict);
+  if (t.ends_with(".Iterable"))
+    return v.is_sequence() || v.is(Kind::dict) || v.is(Kind::string) || v.is(Kind::iterator);
   return false;
-}
-
-bool HostMachine::has_attribute(const HostValue& v, const std::string& name, py::Place place) {
-  if (v.is(Kind::tensor)) return tensor_has(name);
-  if (v.is(Kind::object)) return v.klass->method(name) != nullptr || object_attribute(v, name, place);
-  if (v.is(Kind::klass)) return class_attribute(v, name).has_value();
-  if (v.is(Kind::module)) return v.module->find(name) != nullptr;
-  return v.is(Kind::path) && v.text == "torch" && (dtype_from_name("torch." + name) || is_allocation(name));
 }
 
 HostValue HostMachine::call_range(const HostArgs& args, py::Place place) {
@@ -301,6 +344,13 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   if (name == "float") return call_float(args, place);
   if (name == "bool") return HostValue::boolean(!args.empty() && truth(args[0], place));
   if (name == "str") return HostValue::string(args.empty() ? std::string() : text(args[0], false, place));
+  if (name == "hash") {
+    need(1);
+    if (args[0].is(Kind::list) || args[0].is(Kind::dict) || args[0].is(Kind::set))
+      raise("TypeError", fmt::format("unhashable type: '{}'", host_type_name(args[0])), place);
+    if (args[0].is_number() && args[0].as_real() == std::trunc(args[0].as_real())) return call_int(args, place);
+    return HostValue::of(static_cast<std::int64_t>(std::hash<std::string>{}(text(args[0], true, place)) >> 2));
+  }
   if (name == "repr") return need(1), HostValue::string(text(args[0], true, place));
   if (name == "format")
     return need(1),
@@ -338,6 +388,7 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     for (auto& [k, v] : kwargs) set_item(out, HostValue::string(k), v, place);
     return out;
   }
+  if (name == "issubclass") return need(2), HostValue::boolean(is_subclass(args[0], args[1], place));
   if (name == "isinstance") return need(2), HostValue::boolean(is_instance(args[0], args[1], place));
   if (name == "enumerate") {
     need(1);
@@ -444,6 +495,20 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     }
     return HostValue::path("builtins." + std::string(host_type_name(args[0])));
   }
+  if (name == "dict.fromkeys") {
+    need(1);
+    HostValue out = HostValue::sequence(Kind::dict, {});
+    for (const HostValue& key : iterate(args[0], place))
+      step(place), set_item(out, key, args.size() > 1 ? args[1] : HostValue{}, place);
+    return out;
+  }
+  if (const std::size_t dot = name.find('.'); dot != std::string_view::npos && name != "object.__setattr__") {
+    need(1);  // str.upper(s): the method of its first argument
+    if (!is_instance(args[0], HostValue::path(fmt::format("builtins.{}", name.substr(0, dot))), place))
+      raise("TypeError", fmt::format("{}() does not fit a {}", name, host_type_name(args[0])), place);
+    return call_method(HostValue(args[0]), std::string(name.substr(dot + 1)), {args.begin() + 1, args.end()}, kwargs,
+                       place);
+  }
   if (name == "super") return make_super(args, place);
   if (name == "object.__setattr__") {
     need(3);
@@ -453,15 +518,13 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   if (name == "hasattr") return need(2), HostValue::boolean(has_attribute(args[0], string_of(args[1], place), place));
   if (name == "getattr") {
     need(2);
-    if (args.size() > 2 && args[0].is(Kind::tensor) && !tensor_has(string_of(args[1], place))) return args[2];
-    if (args.size() > 2 && args[0].is(Kind::object))
-      return object_attribute(args[0], string_of(args[1], place), place).value_or(args[2]);
+    if (args.size() > 2 && !has_attribute(args[0], string_of(args[1], place), place)) return args[2];
     return eval_attribute(args[0], string_of(args[1], place), place);
   }
   if (name == "callable")
     return need(1),
-           HostValue::boolean(args[0].is(Kind::function) || args[0].is(Kind::path) || args[0].is(Kind::method) ||
-                              args[0].is(Kind::partial) || args[0].is(Kind::klass) ||
+           HostValue::boolean(args[0].is(Kind::function) || args[0].is(Kind::kernel) || args[0].is(Kind::path) ||
+                              args[0].is(Kind::method) || args[0].is(Kind::partial) || args[0].is(Kind::klass) ||
                               (args[0].is(Kind::object) && (args[0].klass->form == HostClass::Form::module ||
                                                             args[0].klass->method("__call__") != nullptr)));
   if (is_forbidden_builtin(name))

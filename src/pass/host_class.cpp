@@ -100,6 +100,7 @@ void HostMachine::read_bases(const py::Stmt& s, HostClass& made, Frame& frame) {
       made.text_is_value = v.klass->text_is_value;
       made.fields = v.klass->fields;
       made.methods = v.klass->methods;
+      made.setters = v.klass->setters;
       made.attributes.items->values = v.klass->attributes.items->values;
       made.parent = v.klass;
       continue;
@@ -107,6 +108,12 @@ void HostMachine::read_bases(const py::Stmt& s, HostClass& made, Frame& frame) {
     if (v.is(Kind::path) && (v.text == "builtins.int" || v.text == "builtins.str")) {
       made.is_value = true;  // class Mode(str, Enum)
       made.form = Form::foreign;
+      continue;
+    }
+    if (std::shared_ptr<HostClass> above = exception_type(v)) {
+      made.form = Form::exception;
+      made.parent = std::move(above);
+      own = true;
       continue;
     }
     const ForeignBase known = known_base(v.is(Kind::path) ? v.text : py::print(*base));
@@ -159,7 +166,8 @@ HostValue HostMachine::make_class(const PassModule& module, const py::Stmt& s, p
              "known is dataclasses.dataclass");
     made->form = Form::record;
     for (const py::Keyword& k : d->keywords)
-      if (k.name == "frozen") made->frozen = truth(eval(*k.value, frame), d->place);
+      if (k.name == "frozen" || k.name == "order")
+        (k.name == "frozen" ? made->frozen : made->ordered) = truth(eval(*k.value, frame), d->place);
   }
   std::int64_t next_auto = 1;
   for (const py::Stmt* inner : s.body) {
@@ -169,6 +177,13 @@ HostValue HostMachine::make_class(const PassModule& module, const py::Stmt& s, p
       case K::pass: break;
       case K::annotated:
       case K::assign:
+        if (inner->value != nullptr && inner->value->kind == py::ExprKind::name &&
+            inner->targets[0]->kind == py::ExprKind::name && made->method(inner->value->text) != nullptr) {
+          HostClass::Method alias = *made->method(inner->value->text);  // __radd__ = __add__
+          alias.name = inner->targets[0]->text;
+          made->methods.push_back(std::move(alias));
+          break;
+        }
         if (inner->value != nullptr && inner->value->kind == py::ExprKind::call &&
             resolve_path(module, *inner->value->items[0]) == "enum.auto")
           frame.scope->set(inner->targets[0]->text, HostValue::of(next_auto++));
@@ -187,11 +202,17 @@ HostValue HostMachine::make_class(const PassModule& module, const py::Stmt& s, p
           break;
         }
         HostClass::Method m{MethodForm::plain, inner->name, {&module, inner, nullptr, nullptr, {}, made->parent}};
+        bool setter = false;
         for (const py::Expr* d : inner->decorators) {
           const std::string text = py::print(*d);
           if (text == "property" || text.ends_with("cached_property")) m.form = MethodForm::property;
           if (text == "staticmethod") m.form = MethodForm::of_none;
           if (text == "classmethod") m.form = MethodForm::of_class;
+          setter = setter || text.ends_with(".setter");
+        }
+        if (setter) {
+          made->setters.push_back(std::move(m));
+          break;
         }
         std::erase_if(made->methods, [&](const HostClass::Method& known) { return known.name == m.name; });
         made->methods.push_back(std::move(m));
@@ -294,6 +315,11 @@ HostValue HostMachine::instantiate(const HostValue& klass, HostArgs args, HostKw
       if (const HostClass::Method* after = c.method("__post_init__")) call_function(after->function, {out}, {}, place);
       return out;
     }
+    case Form::exception: {
+      out = make_exception(klass.klass, args);
+      if (c.method("__init__") == nullptr) return out;
+      break;
+    }
     case Form::autograd:
     case Form::silent:
       refuse(Code::host, fmt::format("an object of class '{}' in a wrapper", c.name), place, "call its apply");
@@ -312,7 +338,12 @@ HostValue HostMachine::instantiate(const HostValue& klass, HostArgs args, HostKw
 
 std::optional<HostValue> HostMachine::class_attribute(const HostValue& klass, std::string_view name) {
   const HostClass& c = *klass.klass;
-  if (name == "__name__") return HostValue::string(c.name);
+  if (name == "__name__" || name == "__qualname__") return HostValue::string(c.name);
+  if (name == "_fields" && c.form == Form::tuple) {
+    std::vector<HostValue> names;
+    for (const HostClass::Field& f : c.fields) names.push_back(HostValue::string(f.name));
+    return HostValue::sequence(Kind::tuple, std::move(names));
+  }
   const HostValue* found = c.attributes.items ? find_attribute(c.attributes, name) : nullptr;
   const bool member = c.form == Form::enumeration &&
                       std::any_of(c.fields.begin(), c.fields.end(), [&](const auto& f) { return f.name == name; });
@@ -340,6 +371,8 @@ std::optional<HostValue> HostMachine::object_attribute(const HostValue& object, 
                                                        py::Place place) {
   if (const HostValue* found = find_attribute(object, name)) return *found;
   if (name == "__class__") return class_value(object.klass);
+  if (name == "__dict__") return HostValue::sequence(Kind::dict, object.items->values);
+  if (object.klass->form == Form::exception && (name == "__cause__" || name == "__context__")) return HostValue{};
   const HostClass& c = *object.klass;
   if (const HostClass::Method* m = c.method(name)) {
     if (m->form == MethodForm::property) return call_function(m->function, {object}, {}, place);
@@ -359,6 +392,8 @@ std::optional<HostValue> HostMachine::object_method(const HostValue& object, std
   }
   if (object.is(Kind::klass) && object.klass->form == Form::autograd && name == "apply")
     return apply_forward(object, std::move(args), std::move(kwargs), place);
+  if (name == "_make" && object.klass->form == Form::tuple && args.size() == 1)
+    return instantiate(class_value(object.klass), iterate(args[0], place), {}, place);
   if (!object.is(Kind::object)) return std::nullopt;
   if (takes_note(*object.klass, name)) return object.klass->form == Form::module ? object : HostValue{};
   if (name == "_asdict") return HostValue::sequence(Kind::dict, object.items->values);
@@ -397,6 +432,11 @@ std::optional<HostValue> HostMachine::parent_method(const HostValue& object, std
     const HostFunction function = m->function;
     return call_function(function, std::move(args), std::move(kwargs), place);
   }
+  if (name == "__init__" && c.form == Form::exception && kwargs.empty()) {
+    HostValue* held = find_attribute(object.items->values[0], "args");
+    if (held != nullptr) *held = HostValue::sequence(Kind::tuple, std::move(args));
+    return HostValue{};
+  }
   const bool makes_nothing = c.form == Form::plain || c.form == Form::module || c.form == Form::foreign;
   return name == "__init__" && makes_nothing ? std::optional(HostValue{}) : std::nullopt;
 }
@@ -414,6 +454,40 @@ HostValue HostMachine::apply_forward(const HostValue& klass, HostArgs args, Host
   }
   const HostFunction function = forward->function;
   return call_function(function, std::move(args), std::move(kwargs), place);
+}
+
+std::optional<HostValue> HostMachine::own_operator(py::Op op, const HostValue& a, const HostValue& b, py::Place place) {
+  struct Row {
+    py::Op op;
+    std::string_view left, right;
+  };
+  constexpr Row kRows[] = {{py::Op::add, "__add__", "__radd__"},
+                           {py::Op::sub, "__sub__", "__rsub__"},
+                           {py::Op::mul, "__mul__", "__rmul__"},
+                           {py::Op::div, "__truediv__", "__rtruediv__"},
+                           {py::Op::mod, "__mod__", "__rmod__"},
+                           {py::Op::pow, "__pow__", "__rpow__"},
+                           {py::Op::mat_mul, "__matmul__", "__rmatmul__"},
+                           {py::Op::bit_and, "__and__", "__rand__"},
+                           {py::Op::bit_or, "__or__", "__ror__"},
+                           {py::Op::bit_xor, "__xor__", "__rxor__"},
+                           {py::Op::floor_div, "__floordiv__", "__rfloordiv__"},
+                           {py::Op::shift_left, "__lshift__", "__rlshift__"},
+                           {py::Op::shift_right, "__rshift__", "__rrshift__"},
+                           {py::Op::lt, "__lt__", "__gt__"},
+                           {py::Op::le, "__le__", "__ge__"},
+                           {py::Op::gt, "__gt__", "__lt__"},
+                           {py::Op::ge, "__ge__", "__le__"}};
+  if (!a.is(Kind::object) && !b.is(Kind::object)) return std::nullopt;
+  for (const Row& row : kRows) {
+    if (row.op != op) continue;
+    const auto said = [](const std::optional<HostValue>& v) {
+      return v && !(v->is(Kind::path) && v->text == "builtins.NotImplemented");
+    };
+    if (auto v = own(a, row.left, {b}, place); said(v)) return v;
+    if (auto v = own(b, row.right, {a}, place); said(v)) return v;
+  }
+  return std::nullopt;
 }
 
 std::optional<HostValue> HostMachine::own(const HostValue& object, std::string_view name, HostArgs args,
@@ -435,9 +509,18 @@ std::optional<HostValue> HostMachine::enum_attribute(const HostValue& member, st
 }
 
 void HostMachine::set_attribute(const HostValue& object, std::string_view name, HostValue value, py::Place place) {
-  constexpr Form kOpen[] = {Form::plain, Form::record, Form::module, Form::silent};
+  constexpr Form kOpen[] = {Form::plain, Form::record, Form::module, Form::silent, Form::exception};
   if (std::find(std::begin(kOpen), std::end(kOpen), object.klass->form) == std::end(kOpen))
     raise("AttributeError", fmt::format("attributes of {} cannot be assigned", object.klass->name), place);
+  const auto& setters = object.klass->setters;
+  const auto setter =
+      std::find_if(setters.rbegin(), setters.rend(), [&](const HostClass::Method& m) { return m.name == name; });
+  if (setter != setters.rend()) {
+    call_function(HostFunction(setter->function), {object, std::move(value)}, {}, place);
+    return;
+  }
+  if (const HostClass::Method* m = object.klass->method(name); m != nullptr && m->form == MethodForm::property)
+    raise("AttributeError", fmt::format("property '{}' of '{}' object has no setter", name, object.klass->name), place);
   check_write(*object.items, value, place);
   HostValue target = object;
   if (HostValue* found = find_attribute(object, name))

@@ -111,7 +111,10 @@ bool HostMachine::same(const HostValue& a, const HostValue& b, py::Place place) 
 }
 
 bool HostMachine::contains(const HostValue& container, const HostValue& item, py::Place place) {
-  if (container.is(Kind::string)) return container.text.find(string_of(item, place)) != std::string::npos;
+  if (container.is(Kind::string)) {
+    steps_ += static_cast<std::int64_t>(container.text.size() / 64);
+    return text_find(container.text, string_of(item, place)) != std::string::npos;
+  }
   if (container.is(Kind::dict)) {
     const auto& items = container.items->values;
     for (std::size_t i = 0; i < items.size(); i += 2)
@@ -139,6 +142,15 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
     case py::Op::in: return contains(b, a, place);
     case py::Op::not_in: return !contains(b, a, place);
     default: break;
+  }
+  if (const auto answer = own_operator(op, a, b, place)) return truth(*answer, place);
+  if (a.is(Kind::object) && a.klass->ordered && a.klass == b.klass) {
+    const auto values = [](const HostValue& v) {
+      std::vector<HostValue> out;
+      for (std::size_t i = 1; i < v.items->values.size(); i += 2) out.push_back(v.items->values[i]);
+      return HostValue::sequence(Kind::tuple, std::move(out));
+    };
+    return compare(op, values(a), values(b), place);
   }
   if (is_named_tuple(a) || is_named_tuple(b)) return compare(op, plain_tuple(a), plain_tuple(b), place);
   int order = 0;
@@ -203,7 +215,8 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
     case Kind::integer: return std::to_string(v.integer);
     case Kind::real: return python_float(v.real);
     case Kind::string: return repr ? python_string(v.text) : v.text;
-    case Kind::tuple: return list("(", ")");
+    case Kind::tuple:
+      return v.text.empty() ? list("(", ")") : fmt::format("{}({})", v.text, list("[", "]"));  // torch.Size([2, 3])
     case Kind::list: return list("[", "]");
     case Kind::set: return v.items->values.empty() ? "set()" : list("{", "}");
     case Kind::dict: {
@@ -216,11 +229,15 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
     }
     case Kind::dtype: return fmt::format("torch.{}", dtype_row(v.dtype).name);
     case Kind::device: return repr ? "device(type='cuda', index=0)" : "cuda:0";
-    case Kind::path: return v.text;
+    case Kind::path: {
+      const std::string type = language_type_name(v.text);
+      return type.empty() ? v.text : type;
+    }
     case Kind::object: {
       for (const char* name : {"__str__", "__repr__"})
         if (auto written = (!repr || name[2] == 'r') ? own(v, name, {}, place) : std::nullopt)
           return string_of(*written, place);
+      if (v.klass->form == HostClass::Form::exception) return exception_text(v, repr, place);
       std::string out = v.klass->name + "(";
       for (std::size_t i = 0; i + 1 < v.items->values.size(); i += 2)
         out +=
@@ -238,6 +255,7 @@ bool HostMachine::holds_state(const HostValue& v, py::Place place, int depth) {
   if (v.is(Kind::kernel)) return false;                          // with decorators that nobody can ask for
   if (v.is(Kind::function) && v.function->closure) return true;  // a function of the module holds nothing
   if (v.is(Kind::tensor) || v.is(Kind::launcher) || v.is(Kind::opaque) || v.is(Kind::method)) return true;
+  if (v.items && v.items->factory && holds_state(*v.items->factory, place, depth + 1)) return true;
   return v.items && std::any_of(v.items->values.begin(), v.items->values.end(),
                                 [&](const HostValue& item) { return holds_state(item, place, depth + 1); });
 }

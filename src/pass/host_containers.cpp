@@ -56,6 +56,17 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
     }
     return HostValue{};
   }
+  if (name == "appendleft") {
+    check_write(*object.items, arg(0), place);
+    items.insert(items.begin(), arg(0));
+    return HostValue{};
+  }
+  if (name == "popleft") {
+    if (items.empty()) raise("IndexError", "pop from an empty deque", place);
+    HostValue out = items.front();
+    items.erase(items.begin());
+    return out;
+  }
   if (name == "insert") {
     check_write(*object.items, arg(1), place);
     const auto n = static_cast<std::int64_t>(items.size());
@@ -94,6 +105,12 @@ std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::s
                                                  py::Place place) {
   auto& items = object.items->values;
   if (name == "copy") return HostValue::sequence(Kind::set, iterate(object, place));
+  if (name == "pop") {
+    if (items.empty()) raise("KeyError", "pop from an empty set", place);
+    HostValue out = items.front();
+    items.erase(items.begin());
+    return out;
+  }
   if (name == "clear") return items.clear(), HostValue{};
   if (!is_one_of(name, {"add", "discard", "remove", "update", "union", "intersection", "difference",
                         "symmetric_difference", "issubset", "issuperset", "isdisjoint"}))
@@ -140,6 +157,8 @@ std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::s
 
 std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::string_view name, HostArgs& args,
                                                   HostKwargs& kwargs, py::Place place) {
+  if (object.items->counts)
+    if (auto v = counter_method(object, name, args, kwargs, place)) return v;
   auto& items = object.items->values;
   HostValue target = object;
   const auto find = [&](const HostValue& key) -> std::size_t {
@@ -159,6 +178,14 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
                                  : name == "values" ? items[i + 1]
                                                     : HostValue::sequence(Kind::tuple, {items[i], items[i + 1]}));
     return HostValue::sequence(Kind::list, std::move(out));
+  }
+  if (name == "move_to_end") {
+    const std::size_t at = args.empty() ? items.size() : find(args[0]);
+    if (at == items.size()) raise("KeyError", args.empty() ? "" : text(args[0], true, place), place);
+    HostValue key = items[at], value = erase(at);
+    items.push_back(std::move(key));
+    items.push_back(std::move(value));
+    return HostValue{};
   }
   if (name == "copy") {
     steps_ += static_cast<std::int64_t>(items.size() / 2);

@@ -111,6 +111,10 @@ HostValue HostMachine::eval_one(const py::Expr& e, Frame& frame) {
       return v;
     }
     case K::yield: {
+      if (frame.at_yield && e.text.empty()) {
+        frame.at_yield(e.items.empty() ? HostValue{} : eval(*e.items[0], frame));
+        return {};
+      }
       if (!frame.yielded.items) raise("SyntaxError", "'yield' outside function", e.place);
       HostArgs values;
       if (!e.text.empty())
@@ -179,6 +183,12 @@ HostValue HostMachine::eval_compare(const py::Expr& e, Frame& frame) {
 HostValue HostMachine::eval_call(const py::Expr& e, Frame& frame) {
   const HostValue callee = eval(*e.items[0], frame);
   HostArgs args;
+  HostKwargs kwargs;
+  eval_arguments(e, frame, args, kwargs);
+  return call(callee, std::move(args), std::move(kwargs), e.place);
+}
+
+void HostMachine::eval_arguments(const py::Expr& e, Frame& frame, HostArgs& args, HostKwargs& kwargs) {
   for (const py::Expr* item : e.items.subspan(1)) {
     if (item->kind == py::ExprKind::starred) {
       for (HostValue& v : iterate(eval(*item->items[0], frame), item->place)) args.push_back(std::move(v));
@@ -186,7 +196,6 @@ HostValue HostMachine::eval_call(const py::Expr& e, Frame& frame) {
       args.push_back(eval(*item, frame));
     }
   }
-  HostKwargs kwargs;
   for (const py::Keyword& k : e.keywords) {
     HostValue v = eval(*k.value, frame);
     if (!k.name.empty()) {
@@ -197,7 +206,6 @@ HostValue HostMachine::eval_call(const py::Expr& e, Frame& frame) {
     for (std::size_t i = 0; i + 1 < v.items->values.size(); i += 2)
       kwargs.emplace_back(string_of(v.items->values[i], k.place), v.items->values[i + 1]);
   }
-  return call(callee, std::move(args), std::move(kwargs), e.place);
 }
 
 HostValue HostMachine::eval_subscript(const py::Expr& e, Frame& frame) {
@@ -209,87 +217,6 @@ HostValue HostMachine::eval_subscript(const py::Expr& e, Frame& frame) {
   out.launcher = std::make_shared<HostLauncher>(
       HostLauncher{object.kernel, object.module, std::make_shared<HostValue>(index), object.items});
   return out;
-}
-
-HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view name, py::Place place) {
-  switch (object.kind) {
-    case Kind::path: {
-      const std::string path = object.text + "." + std::string(name);
-      if (path.starts_with("torch."))
-        if (const auto dtype = dtype_from_name(path)) return HostValue::of_dtype(*dtype);
-      if (path == "torch.__version__") return HostValue::string("2.13.0");
-      if (path == "triton.__version__") return HostValue::string("3.7.1");
-      if (path == "math.tau") return HostValue::of(6.283185307179586);
-      if (path == "math.pi" || path == "torch.pi") return HostValue::of(3.141592653589793);
-      if (path == "math.e") return HostValue::of(2.718281828459045);
-      if (path == "math.inf" || path == "torch.inf") return HostValue::of(HUGE_VAL);
-      if (path == "math.nan" || path == "torch.nan") return HostValue::of(std::nan(""));
-      return HostValue::path(path);
-    }
-    case Kind::tensor: return tensor_attribute(object, name, place);
-    case Kind::device:
-      if (name == "type") return HostValue::string("cuda");  // see tensor_attribute: is_cuda
-      if (name == "index") return HostValue::of(std::int64_t{0});
-      break;
-    case Kind::dtype:
-      if (name == "itemsize") return HostValue::of(std::int64_t{dtype_row(object.dtype).size});
-      if (name == "is_floating_point") return HostValue::boolean(dtype_row(object.dtype).floating);
-      if (name == "is_complex") return HostValue::boolean(false);
-      if (name == "is_signed")
-        return HostValue::boolean(object.dtype != Dtype::uint8 && object.dtype != Dtype::boolean);
-      if (const auto limit = dtype_limit(object.dtype, name)) return *limit;
-      break;
-    case Kind::module: {
-      if (object.module->name == name) return object;
-      if (object.module->find(name) == nullptr)
-        raise("AttributeError", fmt::format("'{}' has no '{}'", object.module->name, name), place);
-      return module_value(*object.module, name, place);
-    }
-    case Kind::string:
-      if (object.klass)
-        if (auto found = enum_attribute(object, name, place)) return *found;
-      break;
-    case Kind::integer:
-    case Kind::real:
-      if (object.klass)
-        if (auto found = enum_attribute(object, name, place)) return *found;
-      if (name == "value") return object;  // of a tl.constexpr, which is the number itself here
-      break;
-    case Kind::config:
-      if (name == "kwargs") return object.items->values[0];
-      if (name == "num_warps") return object.items->values[1];
-      if (name == "num_stages") return object.items->values[2];
-      if (name == "num_ctas") return HostValue::of(std::int64_t{1});
-      break;
-    case Kind::klass:
-      if (auto found = class_attribute(object, name)) return *found;
-      break;
-    case Kind::object:
-      if (auto found = object_attribute(object, name, place)) return *found;
-      if (object.klass->method(name) == nullptr && !name.starts_with('_') && !takes_note(*object.klass, name))
-        raise("AttributeError", fmt::format("{} has no '{}'", host_type_name(object), name), place);
-      break;
-    case Kind::parent: {
-      HostValue above;
-      above.kind = Kind::klass;
-      above.klass = object.klass;
-      const HostClass::Method* m = object.klass->method(name);
-      if (m != nullptr && m->form == HostClass::Method::Form::property)
-        return call_function(HostFunction(m->function), {object.items->values[0]}, {}, place);
-      if (m == nullptr)
-        if (auto found = class_attribute(above, name)) return *found;
-      break;
-    }
-    case Kind::opaque:
-      refuse(Code::pass, fmt::format("'.{}' of an argument in replacement_args", name), place,
-             "return the arguments themselves; the wrapper sees their shapes");
-    default: break;
-  }
-  HostValue method;
-  method.kind = Kind::method;
-  method.text = name;
-  method.items = std::make_shared<HostItems>(HostItems{{object}, false});
-  return method;
 }
 
 std::string HostMachine::eval_fstring(const py::Expr& e, Frame& frame) {
@@ -313,6 +240,9 @@ std::string HostMachine::eval_fstring(const py::Expr& e, Frame& frame) {
 
 HostValue HostMachine::unary(py::Op op, const HostValue& v, py::Place place) {
   if (op == py::Op::not_) return HostValue::boolean(!truth(v, place));
+  if (v.is(Kind::object))
+    if (auto made = own(v, op == py::Op::neg ? "__neg__" : op == py::Op::pos ? "__pos__" : "__invert__", {}, place))
+      return std::move(*made);
   if (v.is(Kind::tensor)) refuse(Code::policy, "arithmetic on a tensor in a wrapper", place, "compute in a kernel");
   if (!v.is_number()) raise("TypeError", fmt::format("'{}' of a {}", py::op_text(op), host_type_name(v)), place);
   const auto folded = fold_unary(op, v.is(Kind::real) ? Value::of(v.real) : Value::of(v.integer));
@@ -333,6 +263,7 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
     steps_ += static_cast<std::int64_t>(items / 2);
     step(place);
   };
+  if (auto made = own_operator(op, a, b, place)) return std::move(*made);
   if (is_named_tuple(a) || is_named_tuple(b)) return binary(op, plain_tuple(a), plain_tuple(b), place);
   if (op == py::Op::add && length(a) + length(b) > kLongest)
     refuse(Code::limit, "a list or a string grows too long", place);

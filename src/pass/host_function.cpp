@@ -50,13 +50,15 @@ HostValue HostMachine::default_value(const HostFunction& f, std::size_t paramete
   return module_constant(*f.module, *p.default_value, p.name, p.place);  // made once, when the module is read
 }
 
-HostValue HostMachine::call_function(const HostFunction& f, HostArgs args, HostKwargs kwargs, py::Place place) {
+HostValue HostMachine::call_function(const HostFunction& f, HostArgs args, HostKwargs kwargs, py::Place place,
+                                     std::function<void(HostValue)> at_yield) {
   if (++depth_ > limits_.depth)
     refuse(Code::limit, "functions call one another too deeply", place, "a wrapper may not recurse without end");
   Frame frame;
   frame.module = f.module;
   frame.scope = std::make_shared<HostScope>();
   frame.scope->parent = f.closure;
+  frame.at_yield = std::move(at_yield);
   bind_parameters(f, std::move(args), std::move(kwargs), frame, place);
   if (f.parent && !frame.scope->names.empty()) {
     HostValue above;
@@ -235,8 +237,25 @@ HostValue HostMachine::module_value(const PassModule& module, std::string_view n
   if (b == nullptr) {
     for (const std::string& star : module.star_imports)
       if (star == "math" && name != "pow") return HostValue::path("math." + std::string(name));
-    return HostValue::path("builtins." + std::string(name));  // len, range, ...: an unknown one fails when called
+    if (!is_python_name(name)) raise("NameError", fmt::format("name '{}' is not defined", name), place);
+    HostValue python = HostValue::path("builtins." + std::string(name));
+    if (name == "__name__") return HostValue::string(module.name);
+    if (name == "Ellipsis") {
+      python = {};
+      python.kind = Kind::ellipsis;
+    }
+    if (std::shared_ptr<HostClass> type = exception_type(python)) {
+      python = {};
+      python.kind = Kind::klass;
+      python.klass = std::move(type);
+    }
+    return python;
   }
+  const auto is_made = [&](const Binding& at) {
+    return at.kind == Binding::Kind::expression &&
+           std::find(evaluating_.begin(), evaluating_.end(), at.value) != evaluating_.end();
+  };
+  while (b->before && is_made(*b)) b = b->before.get();
   const bool runs = b->owner != nullptr && b->owner->top_level_runs;
   if (runs && b->owner != &module && b->kind != Binding::Kind::klass) return module_value(*b->owner, b->name, place);
   if (runs && ran_.contains(&module) && is_top_level(module, b->statement)) return define_again(module, *b->statement);

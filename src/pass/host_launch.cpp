@@ -149,7 +149,7 @@ std::optional<HostValue> HostMachine::call_triton(std::string_view path, HostArg
   args.pop_back();
   std::vector<HostValue> all = kernel.items ? kernel.items->values : std::vector<HostValue>{};
   all.push_back(decorator(path));
-  kernel.items = std::make_shared<HostItems>(HostItems{std::move(all), false});
+  kernel.items = std::make_shared<HostItems>(std::move(all), false);
   return kernel;
 }
 

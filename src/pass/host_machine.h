@@ -1,7 +1,9 @@
 // The machine behind host.h: one evaluation. Split over host_run.cpp (statements), host_function.cpp (functions, names
 // of modules), host_eval.cpp (expressions), host_compare.cpp (equality, order, text), host_calls.cpp (Python's
-// functions), host_math.cpp (math, triton and their like), host_containers.cpp and host_strings.cpp (methods),
-// host_class.cpp (classes), host_tensor.cpp and host_view.cpp (allocations, views) and host_launch.cpp (kernels).
+// functions), host_math.cpp (math, triton and their like), host_collections.cpp (itertools, collections),
+// host_attributes.cpp (what follows a dot), host_containers.cpp and host_strings.cpp (methods), host_class.cpp
+// (classes), host_exceptions.cpp, host_contexts.cpp (with), host_tensor.cpp and host_view.cpp (allocations, views) and
+// host_launch.cpp (kernels).
 #pragma once
 
 #include <functional>
@@ -19,11 +21,16 @@ struct HostRaise {
   std::string message;
   py::Place place;
   const PassModule* module;
+  HostValue value = {};  // the exception, where the candidate made it
 };
 
 using HostArgs = std::vector<HostValue>;
 using HostKwargs = std::vector<std::pair<std::string, HostValue>>;
 
+// Where `part` first stands at or behind `from`, or npos; in time proportional to both.
+std::size_t text_find(std::string_view text, std::string_view part, std::size_t from = 0);
+// How triton calls a type by its path: "fp32" for triton.language.float32; "" for any other path.
+std::string language_type_name(std::string_view path);
 // torch.finfo and torch.iinfo of a dtype, by attribute: min, max, eps, tiny, bits.
 std::optional<HostValue> dtype_limit(Dtype dtype, std::string_view name);
 
@@ -56,7 +63,10 @@ class HostMachine {
   LaunchPlan take_plan() { return std::move(plan_); }
   void set_device(DeviceType device) { device_ = device; }
   // A result's buffers and scalars.
-  PlanOutput output_of(const HostValue& value, py::Place place) const;
+  PlanOutput output_of(const HostValue& value, py::Place place) {
+    std::size_t leaves = 0;
+    return output_of(value, place, 0, leaves);
+  }
 
   // Turns a HostRaise into the error a user sees.
   static Error error_of(const HostRaise& raise);
@@ -67,9 +77,12 @@ class HostMachine {
     const PassModule* module = nullptr;
     std::shared_ptr<HostScope> scope;
     HostValue result;
-    HostValue yielded;  // of a generator, which runs to its end when it is called
+    HostValue yielded;                                  // of a generator, which runs to its end when it is called
+    std::function<void(HostValue)> at_yield = nullptr;  // of a context's: the body of its with
     std::vector<std::string_view> globals, nonlocals;
   };
+
+  PlanOutput output_of(const HostValue& value, py::Place place, int depth, std::size_t& leaves);
 
   // ---- errors
   [[noreturn]] void raise(std::string type, std::string message, py::Place place) const;
@@ -86,15 +99,31 @@ class HostMachine {
   bool fits_items(const py::Expr& pattern, const HostValue& subject, Frame& frame);
   void run_augmented(const py::Stmt& s, Frame& frame);
   void run_import(const py::Stmt& s, Frame& frame);
-  Flow run_with(const py::Stmt& s, Frame& frame);
+
+  // ---- with statements (host_contexts.cpp)
+  Flow run_with(const py::Stmt& s, Frame& frame, std::size_t item = 0);
+  Flow run_own_context(const HostValue& context, const py::Stmt& s, Frame& frame, std::size_t item);
+  Flow run_generator_context(const py::Expr& call, const HostValue& callee, const py::Stmt& s, Frame& frame,
+                             std::size_t item);
+
+  // ---- exceptions (host_exceptions.cpp)
   [[noreturn]] void run_raise(const py::Stmt& s, Frame& frame);
+  [[noreturn]] void raise_value(const HostValue& exception, py::Place place);
+  std::shared_ptr<HostClass> exception_class(std::string_view name);
+  std::shared_ptr<HostClass> exception_type(const HostValue& v);  // null: no class of exceptions
+  HostValue make_exception(std::shared_ptr<HostClass> klass, HostArgs args) const;
+  HostValue exception_of(const HostRaise& raised);
+  bool catches(const HostValue& types, const HostRaise& raised);
+  std::string exception_text(const HostValue& exception, bool repr, py::Place place);
+
   void run_delete(const py::Stmt& s, Frame& frame);
   void assign(const py::Expr& target, HostValue value, Frame& frame);
   void unpack(const py::Expr& target, const HostValue& value, Frame& frame);
   void define(const py::Stmt& statement, Frame& frame);
 
   // ---- functions, names of modules (host_function.cpp)
-  HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place);
+  HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place,
+                          std::function<void(HostValue)> at_yield = nullptr);
   HostValue make_function(const py::Stmt* statement, const py::Expr* lambda, Frame& frame);
   HostValue default_value(const HostFunction& function, std::size_t parameter, const py::Parameter& p);
   void bind_parameters(const HostFunction& function, HostArgs args, HostKwargs kwargs, Frame& frame, py::Place place);
@@ -111,6 +140,7 @@ class HostMachine {
   HostValue eval_one(const py::Expr& e, Frame& frame);
   HostValue eval_name(const py::Expr& e, Frame& frame);
   HostValue eval_call(const py::Expr& e, Frame& frame);
+  void eval_arguments(const py::Expr& call, Frame& frame, HostArgs& args, HostKwargs& kwargs);
   HostValue eval_compare(const py::Expr& e, Frame& frame);
   HostValue eval_comprehension(const py::Expr& e, Frame& frame);
   void comprehend(const py::Expr& e, std::size_t clause, Frame& frame, std::vector<HostValue>& out);
@@ -147,7 +177,17 @@ class HostMachine {
   HostValue call_round(const HostArgs& args, py::Place place);
   HostValue call_range(const HostArgs& args, py::Place place);
   bool has_attribute(const HostValue& v, const std::string& name, py::Place place);
+  bool is_python_name(std::string_view name);  // len, ValueError, ...
   void sort(std::vector<HostValue>& items, const HostKwargs& kwargs, py::Place place);
+  // Of collections, itertools and operator (host_collections.cpp).
+  std::optional<HostValue> call_collections(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> call_itertools(std::string_view name, HostArgs& args, const HostKwargs& kwargs,
+                                          py::Place place);
+  std::optional<HostValue> call_operator(std::string_view name, const HostArgs& args, py::Place place);
+  std::optional<HostValue> counter_method(const HostValue& object, std::string_view name, const HostArgs& args,
+                                          const HostKwargs& kwargs, py::Place place);
+  HostValue copied(const HostValue& v, bool deep, py::Place place, int depth = 0);
+  void count_items(HostValue& counter, const HostValue& of, std::int64_t by, py::Place place);
   // Functions of math, triton, torch and the like that work on numbers (host_math.cpp).
   std::optional<HostValue> call_math(std::string_view name, const HostArgs& args, const HostKwargs& kwargs,
                                      py::Place place);
@@ -171,7 +211,8 @@ class HostMachine {
   std::vector<HostValue> iterate(const HostValue& v, py::Place place);
   std::int64_t integer(const HostValue& v, py::Place place) const;
   double real(const HostValue& v, py::Place place) const;
-  bool is_instance(const HostValue& v, const HostValue& type, py::Place place) const;
+  bool is_instance(const HostValue& v, const HostValue& type, py::Place place);
+  bool is_subclass(const HostValue& klass, const HostValue& type, py::Place place);
   std::string formatted(const HostValue& v, std::string_view spec, py::Place place);
   std::string format_call(const std::string& text, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
   std::string format_percent(const std::string& text, const HostValue& values, py::Place place);
@@ -184,6 +225,8 @@ class HostMachine {
   HostClass::Field read_field(const py::Stmt& statement, Frame& frame);
   HostValue make_super(const HostArgs& args, py::Place place);
   HostValue apply_forward(const HostValue& klass, HostArgs args, HostKwargs kwargs, py::Place place);
+  // a + b of a class that says what that is, also from the right; nothing where neither does.
+  std::optional<HostValue> own_operator(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
   // What a method with one of Python's own names gives; nothing where the object has none.
   std::optional<HostValue> own(const HostValue& object, std::string_view name, HostArgs args, py::Place place);
   std::optional<HostValue> enum_attribute(const HostValue& member, std::string_view name, py::Place place);
@@ -266,7 +309,8 @@ class HostMachine {
   std::unordered_map<const py::Stmt*, std::shared_ptr<HostClass>> classes_;
   std::unordered_map<const PassModule*, std::shared_ptr<HostScope>> module_scopes_;  // of modules whose top level runs
   std::vector<std::shared_ptr<HostScope>> captured_;
-  std::vector<HostRaise> handling_;  // what a bare `raise` raises again
+  std::map<std::string, std::shared_ptr<HostClass>, std::less<>> exceptions_;  // Python's, as they are asked for
+  std::vector<HostRaise> handling_;                                            // what a bare `raise` raises again
   std::map<std::pair<const py::Stmt*, const HostItems*>, Decorations> decorations_;
 };
 

@@ -239,6 +239,7 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
     while (p < n && p < (std::int64_t{1} << 62)) p *= 2;
     return HostValue::of(n <= 0 ? std::int64_t{0} : p);
   }
+  if (auto made = call_collections(path, args, kwargs, place)) return made;
   if (auto made = make_descriptor(path, args, kwargs, place)) return made;
   if (auto made = call_triton(path, args, kwargs, place)) return made;
   if (path.starts_with("bisect.")) return call_bisect(path.substr(7), args, kwargs, place);
@@ -252,9 +253,14 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
     return HostValue::sequence(Kind::partial,
                                {args[0], HostValue::sequence(Kind::tuple, std::move(rest)), std::move(named)});
   }
+  if (path == "functools.lru_cache" || path == "functools.cache")  // nothing here is worth keeping
+    return !args.empty() && args[0].is(Kind::function) ? args[0] : HostValue::path(path);
   if (path == "collections.namedtuple") return make_named_tuple(args, kwargs, place);
   if (path == "collections.OrderedDict") return call_python("dict", args, kwargs, place);
-  if (path == "contextlib.nullcontext") return HostValue::path(path);
+  if (path == "contextlib.nullcontext" || path == "contextlib.suppress")
+    return HostValue::sequence(Kind::partial, {HostValue::path(path), HostValue::sequence(Kind::tuple, std::move(args)),
+                                               HostValue::sequence(Kind::dict, {})});
+  if (path == "contextlib.contextmanager" && args.size() == 1) return args[0];
   if (path == "typing.cast" && args.size() == 2) return args[1];
   if (path == "dataclasses.field") {
     for (const auto& [k, v] : kwargs) {
@@ -268,6 +274,22 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
     if (!args[0].is(Kind::object)) raise("TypeError", fmt::format("{}() needs a dataclass", path), place);
     HostArgs none;
     return object_method(args[0], path.ends_with("asdict") ? "_asdict" : "_replace", none, kwargs, place);
+  }
+  if (path == "dataclasses.astuple") {
+    need(1);
+    std::vector<HostValue> values;
+    for (std::size_t i = 1; args[0].is(Kind::object) && i < args[0].items->values.size(); i += 2)
+      values.push_back(args[0].items->values[i]);
+    return HostValue::sequence(Kind::tuple, std::move(values));
+  }
+  if (path == "copy.copy" || path == "copy.deepcopy") return need(1), copied(args[0], path == "copy.deepcopy", place);
+  // triton.language.float32.is_floating() and the like
+  if (const std::size_t dot = path.rfind('.'); path.find(".is_", dot) == dot) {
+    if (const std::string type = language_type_name(path.substr(0, dot)); !type.empty()) {
+      const std::string asked = path.substr(dot + 4);
+      const bool floating = type.starts_with("fp") || type.starts_with("bf");
+      return HostValue::boolean(asked == "floating" ? floating : asked == "int" ? !floating : asked == type);
+    }
   }
   // What only tells a reader something.
   if (path.starts_with("logging.") || path.starts_with("warnings."))
@@ -294,49 +316,6 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
     HostValue total = items[0];
     for (std::size_t i = 1; i < items.size(); ++i) total = call(args[0], {total, items[i]}, {}, place);
     return total;
-  }
-  if (path == "itertools.accumulate") {
-    need(1);
-    std::vector<HostValue> items = iterate(args[0], place);
-    for (std::size_t i = 1; i < items.size(); ++i)
-      items[i] = args.size() > 1 ? call(args[1], {items[i - 1], items[i]}, {}, place)
-                                 : binary(py::Op::add, items[i - 1], items[i], place);
-    return HostValue::sequence(Kind::list, std::move(items));
-  }
-  if (path == "itertools.product") {
-    std::vector<std::vector<HostValue>> rows(1);
-    std::int64_t repeat = 1;
-    for (const auto& [k, v] : kwargs)
-      if (k == "repeat") repeat = std::clamp<std::int64_t>(integer(v, place), 0, 20);
-    for (std::int64_t r = 0; r < repeat; ++r)
-      for (const HostValue& a : args) {
-        std::vector<std::vector<HostValue>> longer;
-        for (const auto& row : rows)
-          for (const HostValue& v : iterate(a, place)) {
-            steps_ += 8;
-            step(place);
-            longer.push_back(row);
-            longer.back().push_back(v);
-          }
-        rows = std::move(longer);
-      }
-    std::vector<HostValue> out;
-    for (auto& row : rows) out.push_back(HostValue::sequence(Kind::tuple, std::move(row)));
-    return HostValue::sequence(Kind::list, std::move(out));
-  }
-  if (path == "itertools.chain" || path == "itertools.chain.from_iterable") {
-    std::vector<HostValue> out;
-    for (const HostValue& a : path == "itertools.chain" ? args : (need(1), iterate(args[0], place)))
-      for (HostValue& v : iterate(a, place)) step(place), out.push_back(std::move(v));
-    return HostValue::sequence(Kind::list, std::move(out));
-  }
-  if (path.starts_with("operator.") && args.size() == 2) {
-    constexpr std::pair<std::string_view, py::Op> kOperators[] = {{"mul", py::Op::mul}, {"add", py::Op::add},
-                                                                  {"sub", py::Op::sub}, {"floordiv", py::Op::floor_div},
-                                                                  {"mod", py::Op::mod}, {"truediv", py::Op::div}};
-    for (const auto& [name, op] : kOperators)
-      if (path.substr(9) == name) return binary(op, args[0], args[1], place);
-    if (path == "operator.getitem") return get_item(args[0], args[1], place);
   }
   if (path == "numpy.prod") return need(1), call_math("prod", args, {}, place);
   if (path == "numpy.ceil" || path == "numpy.floor")
@@ -390,13 +369,19 @@ std::optional<HostValue> HostMachine::call_cuda(std::string_view name) {
 std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs& args, HostKwargs& kwargs,
                                                  py::Place place) {
   if (is_allocation(name)) return allocate(name, std::move(args), std::move(kwargs), place);
-  if (name == "Size")
-    return HostValue::sequence(Kind::tuple, args.empty() ? std::vector<HostValue>{} : iterate(args[0], place));
+  if (name == "Size") {
+    HostValue out = HostValue::sequence(Kind::tuple, args.empty() ? std::vector<HostValue>{} : iterate(args[0], place));
+    out.text = "torch.Size";
+    return out;
+  }
   if (name == "fx.wrap" || name == "fx._symbolic_trace.wrap")
     return args.empty() || !args[0].is(Kind::function) ? HostValue{} : args[0];
-  // Contexts that change nothing here (HostMachine::run_with).
-  if (name == "cuda.device" || name == "cuda.device_of" || name == "no_grad" || name == "inference_mode")
-    return HostValue::path("torch." + std::string(name));
+  if (name.ends_with("autocast")) {
+    const auto enabled = std::find_if(kwargs.begin(), kwargs.end(), [](const auto& k) { return k.first == "enabled"; });
+    if (enabled == kwargs.end() || truth(enabled->second, place)) return std::nullopt;
+  }
+  if (name != "device" && is_context("torch." + std::string(name)))  // HostMachine::run_with
+    return !args.empty() && args[0].is(Kind::function) ? args[0] : HostValue::path("torch." + std::string(name));
   if (name.starts_with("cuda.")) return call_cuda(name.substr(5));
   if (name == "broadcast_shapes") {
     std::vector<std::int64_t> out;

@@ -163,24 +163,6 @@ bool HostMachine::fits_items(const py::Expr& pattern, const HostValue& subject, 
   return true;
 }
 
-// Contexts that change nothing here: the run has one device and no gradients.
-HostMachine::Flow HostMachine::run_with(const py::Stmt& s, Frame& frame) {
-  for (std::size_t i = 0; i + 1 < s.targets.size(); i += 2) {
-    const py::Expr& context = *s.targets[i];
-    HostValue callee = eval(context.kind == py::ExprKind::call ? *context.items[0] : context, frame);
-    if (callee.is(Kind::device)) callee = HostValue::path("torch.device");
-    const bool known =
-        callee.is(Kind::path) && (callee.text == "torch.no_grad" || callee.text == "torch.inference_mode" ||
-                                  callee.text == "torch.cuda.device" || callee.text == "torch.cuda.device_of" ||
-                                  callee.text == "torch.device" || callee.text == "contextlib.nullcontext");
-    if (!known)
-      refuse(Code::host, "this with statement in a wrapper", s.place,
-             "a wrapper allocates, launches kernels and returns");
-    if (s.targets[i + 1] != nullptr) assign(*s.targets[i + 1], {}, frame);
-  }
-  return run(s.body, frame);
-}
-
 void HostMachine::run_import(const py::Stmt& s, Frame& frame) {
   for (const py::Alias& a : s.aliases) {
     const std::string_view as = a.as.empty() ? a.name.substr(0, a.name.find('.')) : a.as;
@@ -203,18 +185,6 @@ void HostMachine::run_import(const py::Stmt& s, Frame& frame) {
   }
 }
 
-void HostMachine::run_raise(const py::Stmt& s, Frame& frame) {
-  if (s.value == nullptr) {
-    if (handling_.empty()) raise("RuntimeError", "nothing to raise again", s.place);
-    throw HostRaise(handling_.back());
-  }
-  const py::Expr& e = *s.value;
-  const std::string type = py::dotted_name(e.kind == py::ExprKind::call ? *e.items[0] : e);
-  std::string message;
-  if (e.kind == py::ExprKind::call && e.items.size() > 1) message = text(eval(*e.items[1], frame), false, s.place);
-  raise(type.empty() ? "Exception" : type, message, s.place);
-}
-
 void HostMachine::run_delete(const py::Stmt& s, Frame& frame) {
   for (const py::Expr* t : s.targets) {
     if (t->kind == py::ExprKind::name) {
@@ -227,26 +197,6 @@ void HostMachine::run_delete(const py::Stmt& s, Frame& frame) {
     }
   }
 }
-
-namespace {
-
-// Whether `except name` catches an exception of this type.
-bool catches(std::string_view name, std::string_view raised) {
-  constexpr std::pair<std::string_view, std::string_view> kParents[] = {{"KeyError", "LookupError"},
-                                                                        {"IndexError", "LookupError"},
-                                                                        {"ZeroDivisionError", "ArithmeticError"},
-                                                                        {"OverflowError", "ArithmeticError"},
-                                                                        {"NotImplementedError", "RuntimeError"},
-                                                                        {"RecursionError", "RuntimeError"},
-                                                                        {"ModuleNotFoundError", "ImportError"},
-                                                                        {"UnboundLocalError", "NameError"},
-                                                                        {"FrozenInstanceError", "AttributeError"}};
-  if (name == raised || name == "Exception" || name == "BaseException") return true;
-  return std::any_of(std::begin(kParents), std::end(kParents),
-                     [&](const auto& p) { return p.first == raised && p.second == name; });
-}
-
-}  // namespace
 
 HostMachine::Flow HostMachine::run_try(const py::Stmt& s, Frame& frame) {
   Flow flow = Flow::next;
@@ -266,15 +216,11 @@ HostMachine::Flow HostMachine::run_try(const py::Stmt& s, Frame& frame) {
       flow = run(s.body, frame);
     } catch (const HostRaise& raised) {
       recover();
-      const auto fits = [&](const py::Handler& h) {
-        if (h.type == nullptr) return true;
-        if (h.type->kind != py::ExprKind::tuple) return catches(py::dotted_name(*h.type), raised.type);
-        return std::any_of(h.type->items.begin(), h.type->items.end(),
-                           [&](const py::Expr* t) { return catches(py::dotted_name(*t), raised.type); });
-      };
-      const auto found = std::find_if(s.handlers.begin(), s.handlers.end(), fits);
+      const auto found = std::find_if(s.handlers.begin(), s.handlers.end(), [&](const py::Handler& h) {
+        return h.type == nullptr || catches(eval(*h.type, frame), raised);
+      });
       if (found == s.handlers.end()) throw;
-      if (!found->name.empty()) frame.scope->set(found->name, HostValue::string(raised.message));
+      if (!found->name.empty()) frame.scope->set(found->name, exception_of(raised));
       handling_.push_back(raised);
       caught = true;
       flow = run(found->body, frame);
@@ -309,7 +255,14 @@ void HostMachine::run_augmented(const py::Stmt& s, Frame& frame) {
     call_method(old, s.op == py::Op::add ? "extend" : "update", {operand}, {}, s.place);
     return;
   }
-  HostValue made = binary(s.op, old, operand, s.place);
+  std::optional<HostValue> changed;
+  if (s.op == py::Op::add || s.op == py::Op::mul || s.op == py::Op::sub)
+    changed = own(old,
+                  s.op == py::Op::add   ? "__iadd__"
+                  : s.op == py::Op::mul ? "__imul__"
+                                        : "__isub__",
+                  {operand}, s.place);
+  HostValue made = changed ? std::move(*changed) : binary(s.op, old, operand, s.place);
   if (t.kind == py::ExprKind::subscript)
     set_item(object, index, std::move(made), s.place);
   else
@@ -356,6 +309,11 @@ void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) 
     case py::ExprKind::list: return unpack(target, value, frame);
     case py::ExprKind::attribute:
       if (const HostValue object = eval(*target.items[0], frame); object.is(Kind::object)) {
+        const bool itself = target.items[0]->kind == py::ExprKind::name &&
+                            (target.items[0]->text == "self" || target.items[0]->text == "ctx");
+        if (object.items->module_level && !itself)
+          refuse(Code::integrity, fmt::format("assignment to '{}' of an object of the module", target.text),
+                 target.place, "make the object in the wrapper");
         if (object.klass->frozen)
           raise("FrozenInstanceError", fmt::format("cannot assign to field '{}'", target.text), target.place);
         return set_attribute(object, target.text, std::move(value), target.place);

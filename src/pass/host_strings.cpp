@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 
 #include "base/text.h"
 #include "pass/host_machine.h"
@@ -10,6 +12,13 @@
 namespace passnet {
 
 using Kind = HostValue::Kind;
+
+std::size_t text_find(std::string_view text, std::string_view part, std::size_t from) {
+  const char* begin = text.data() + std::min(from, text.size());
+  const auto* at = static_cast<const char*>(
+      ::memmem(begin, static_cast<std::size_t>(text.data() + text.size() - begin), part.data(), part.size()));
+  return at == nullptr ? std::string_view::npos : static_cast<std::size_t>(at - text.data());
+}
 
 namespace {
 
@@ -22,8 +31,10 @@ char to_lower(char c) { return is_upper(c) ? static_cast<char>(c + 32) : c; }
 char to_upper(char c) { return is_lower(c) ? static_cast<char>(c - 32) : c; }
 
 std::string stripped(std::string_view s, std::string_view of, bool left, bool right) {
-  while (left && !s.empty() && of.find(s.front()) != std::string_view::npos) s.remove_prefix(1);
-  while (right && !s.empty() && of.find(s.back()) != std::string_view::npos) s.remove_suffix(1);
+  std::array<bool, 256> known{};
+  for (const char c : of) known[static_cast<unsigned char>(c)] = true;
+  while (left && !s.empty() && known[static_cast<unsigned char>(s.front())]) s.remove_prefix(1);
+  while (right && !s.empty() && known[static_cast<unsigned char>(s.back())]) s.remove_suffix(1);
   return std::string(s);
 }
 
@@ -38,17 +49,29 @@ std::vector<std::string> split_blanks(std::string_view s) {
   return out;
 }
 
+std::string backwards(std::string_view s) { return {s.rbegin(), s.rend()}; }
+
+// The last place, in linear time as the first.
+std::size_t find_last(std::string_view s, std::string_view part) {
+  const std::size_t at = text_find(backwards(s), backwards(part));
+  return at == std::string_view::npos ? at : s.size() - at - part.size();
+}
+
 std::vector<std::string> split_by(std::string_view s, std::string_view by, std::int64_t most, bool from_right) {
+  if (from_right) {
+    std::vector<std::string> out = split_by(backwards(s), backwards(by), most, false);
+    std::reverse(out.begin(), out.end());
+    for (std::string& part : out) part = backwards(part);
+    return out;
+  }
   std::vector<std::string> out;
-  while (most != 0) {
-    const std::size_t at = from_right ? s.rfind(by) : s.find(by);
+  for (; most != 0; --most) {
+    const std::size_t at = text_find(s, by);
     if (at == std::string_view::npos) break;
-    out.emplace_back(from_right ? s.substr(at + by.size()) : s.substr(0, at));
-    s = from_right ? s.substr(0, at) : s.substr(at + by.size());
-    --most;
+    out.emplace_back(s.substr(0, at));
+    s = s.substr(at + by.size());
   }
   out.emplace_back(s);
-  if (from_right) std::reverse(out.begin(), out.end());
   return out;
 }
 
@@ -283,7 +306,7 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
   const auto all = [&](auto&& f) { return HostValue::boolean(!s.empty() && std::all_of(s.begin(), s.end(), f)); };
   const auto list = [&](const std::vector<std::string>& parts) {
     std::vector<HostValue> out;
-    for (const std::string& part : parts) out.push_back(HostValue::string(part));
+    for (const std::string& part : parts) step(place), out.push_back(HostValue::string(part));
     return HostValue::sequence(Kind::list, std::move(out));
   };
 
@@ -326,7 +349,7 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
   }
   if (name == "partition" || name == "rpartition") {
     if (arg(0).empty()) raise("ValueError", "empty separator", place);
-    const std::size_t at = name == "partition" ? s.find(arg(0)) : s.rfind(arg(0));
+    const std::size_t at = name == "partition" ? text_find(s, arg(0)) : find_last(s, arg(0));
     const bool found = at != std::string::npos;
     const std::string head = found                 ? s.substr(0, at)
                              : name == "partition" ? s
@@ -354,15 +377,15 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
     const std::string &from = arg(0), &to = arg(1);
     if (from.empty()) refuse(Code::host, "replace() of nothing", place);
     std::size_t at = 0;
-    for (std::size_t end; (end = s.find(from, at)) != std::string::npos; at = end + from.size()) {
+    for (std::size_t end; (end = text_find(s, from, at)) != std::string::npos; at = end + from.size()) {
       out.append(s, at, end - at).append(to);
       if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
     }
     return HostValue::string(out + s.substr(at));
   }
-  if (name == "find" || name == "rfind" || name == "index") {
-    const std::size_t at = name == "rfind" ? s.rfind(arg(0)) : s.find(arg(0));
-    if (at == std::string::npos && name == "index") raise("ValueError", "substring not found", place);
+  if (name == "find" || name == "rfind" || name == "index" || name == "rindex") {
+    const std::size_t at = name.starts_with('r') ? find_last(s, arg(0)) : text_find(s, arg(0));
+    if (at == std::string::npos && name.ends_with("index")) raise("ValueError", "substring not found", place);
     return HostValue::of(at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at));
   }
   if (name == "count")

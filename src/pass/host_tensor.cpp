@@ -15,10 +15,12 @@ using Kind = HostValue::Kind;
 
 namespace {
 
-HostValue size_tuple(const std::vector<std::int64_t>& sizes) {
+HostValue size_tuple(const std::vector<std::int64_t>& sizes, std::string_view name = {}) {
   std::vector<HostValue> out;
   for (const std::int64_t s : sizes) out.push_back(HostValue::of(s));
-  return HostValue::sequence(Kind::tuple, std::move(out));
+  HostValue tuple = HostValue::sequence(Kind::tuple, std::move(out));
+  tuple.text = name;
+  return tuple;
 }
 
 // The dimensions as they lie in memory, innermost first.
@@ -306,7 +308,7 @@ bool HostMachine::tensor_has(std::string_view name) {
 
 HostValue HostMachine::tensor_attribute(const HostValue& tensor, std::string_view name, py::Place place) {
   const TensorDesc& d = desc(tensor);
-  if (name == "shape") return size_tuple(d.sizes);
+  if (name == "shape") return size_tuple(d.sizes, "torch.Size");
   if (name == "ndim") return HostValue::of(static_cast<std::int64_t>(d.sizes.size()));
   if (name == "dtype") return HostValue::of_dtype(d.dtype);
   if (name == "device") {
@@ -327,12 +329,13 @@ HostValue HostMachine::tensor_attribute(const HostValue& tensor, std::string_vie
                          place);
   if (name == "data_ptr")
     refuse(Code::policy, "call of '.data_ptr'", place, "a wrapper hands tensors to kernels, never addresses");
+  if (!tensor_has(name)) raise("AttributeError", fmt::format("'Tensor' object has no attribute '{}'", name), place);
   if (!is_metadata(name) && !is_view(name))
     refuse(Code::policy, fmt::format("'.{}' of a tensor in a wrapper", name), place, allowed_calls_note());
   HostValue method;
   method.kind = Kind::method;
   method.text = name;
-  method.items = std::make_shared<HostItems>(HostItems{{tensor}, false});
+  method.items = std::make_shared<HostItems>(std::vector<HostValue>{tensor}, false);
   return method;
 }
 
@@ -405,12 +408,13 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
       if (k == key) return &v;
     return nullptr;
   };
+  if (const HostValue* as = name == "view" ? keyword("dtype") : nullptr) args = {*as};
   const HostValue* format = keyword("memory_format");
   const bool channels_last = format != nullptr && is_channels_last(*format);
 
   if (name == "size" || name == "stride") {
     const auto& list = name == "size" ? d.sizes : d.strides;
-    if (args.empty()) return size_tuple(list);
+    if (args.empty()) return size_tuple(list, name == "size" ? "torch.Size" : "");
     const auto at = static_cast<std::size_t>(wrap_dim(integer(args[0], place), rank, place));
     if (at >= list.size()) raise("IndexError", "a tensor without dimensions", place);
     return HostValue::of(list[at]);

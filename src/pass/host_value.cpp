@@ -1,8 +1,22 @@
 #include "pass/host_value.h"
 
+#include <iterator>
+
 namespace passnet {
 
 using Kind = HostValue::Kind;
+
+HostItems::~HostItems() {
+  std::vector<HostValue> left = std::move(values);
+  while (!left.empty()) {
+    const std::shared_ptr<HostItems> inner = std::move(left.back().items);
+    left.pop_back();
+    if (inner.use_count() != 1) continue;
+    left.insert(left.end(), std::make_move_iterator(inner->values.begin()),
+                std::make_move_iterator(inner->values.end()));
+    inner->values.clear();
+  }
+}
 
 HostValue HostValue::of(std::int64_t v) {
   HostValue out;
@@ -31,7 +45,7 @@ HostValue HostValue::string(std::string v) {
 HostValue HostValue::sequence(Kind kind, std::vector<HostValue> values) {
   HostValue out;
   out.kind = kind;
-  out.items = std::make_shared<HostItems>(HostItems{std::move(values), false});
+  out.items = std::make_shared<HostItems>(std::move(values), false);
   return out;
 }
 HostValue HostValue::path(std::string v) {

@@ -19,6 +19,14 @@ struct HostClass;
 struct HostItems {
   std::vector<HostValue> values;
   bool module_level = false;
+  // Of a dict: what a key that is missing has (defaultdict), zero (Counter), or none.
+  std::shared_ptr<HostValue> factory = {};
+  bool counts = false;
+  HostItems() = default;
+  HostItems(std::vector<HostValue> items, bool outlives) : values(std::move(items)), module_level(outlives) {}
+  HostItems(const HostItems&) = delete;
+  HostItems& operator=(const HostItems&) = delete;
+  ~HostItems();  // one after the other, however deep they are nested
 };
 
 struct HostFunction {
@@ -70,7 +78,7 @@ struct HostValue {
   } kind = Kind::none;
   std::int64_t integer = 0;  // boolean, integer; opaque: its number
   double real = 0;
-  std::string text;
+  std::string text;  // of a tuple: "torch.Size" where it is one
   std::shared_ptr<HostItems> items;
   BufferId buffer = -1;
   Dtype dtype = Dtype::float32;
@@ -114,6 +122,7 @@ struct HostClass {
     module,       // torch.nn.Module: a call of an object is its forward
     autograd,     // torch.autograd.Function: apply is its forward
     silent,       // what only takes notes: the context of such a forward, a compiled kernel
+    exception,    // Exception and what is derived from it
     foreign,      // of a base that is not known here: its constants can be read, no objects made
   } form = Form::plain;
   struct Field {
@@ -131,11 +140,13 @@ struct HostClass {
   std::string name;
   std::shared_ptr<HostClass> parent;
   bool frozen = false;
+  bool ordered = false;        // dataclass(order=True)
   bool is_value = false;       // an enumeration whose members are numbers or strings
   bool text_is_value = false;  // and print as such
   std::vector<Field> fields;
   std::vector<Method> methods;
-  HostValue attributes;  // a dict
+  std::vector<Method> setters;  // of properties
+  HostValue attributes;         // a dict
   const Method* method(std::string_view wanted) const;
 };
 

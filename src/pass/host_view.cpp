@@ -85,8 +85,15 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
     if (args.size() < n) raise("TypeError", fmt::format("{}() needs {} argument{}", name, n, n == 1 ? "" : "s"), place);
   };
   if (name == "view" || name == "reshape") {
-    if (args.size() == 1 && args[0].is(Kind::dtype))
-      refuse(Code::host, "view as another dtype", place, "cast in the kernel");
+    if (args.size() == 1 && args[0].is(Kind::dtype)) {  // the same bits
+      const DtypeRow &from = dtype_row(d.dtype), &to = dtype_row(args[0].dtype);
+      if (from.size != to.size)
+        refuse(Code::host, fmt::format("view of {} as {}, whose elements have another size", from.name, to.name), place,
+               "views are of types of one size; cast in the kernel");
+      const HostValue out = view(tensor.buffer, d.sizes, d.strides, 0, place);
+      plan_.buffers[static_cast<std::size_t>(out.buffer)].desc.dtype = args[0].dtype;
+      return out;
+    }
     return reshape(tensor.buffer, sizes_of(args, 0, place), name == "reshape", place);
   }
   if (name == "ravel") return reshape(tensor.buffer, {-1}, true, place);

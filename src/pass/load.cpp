@@ -71,8 +71,10 @@ HostValue required_function(HostProgram& program, const PassModule& module, std:
 }
 
 // A host value as a graph's literal; opaque arguments become references to placeholders.
-Value to_value(const HostValue& v, const PassModule& module, py::Place place) {
+Value to_value(const HostValue& v, const PassModule& module, py::Place place, std::size_t& leaves) {
   using Kind = HostValue::Kind;
+  constexpr std::size_t kMost = 20'000;
+  if (++leaves > kMost) fail({Code::limit, module.syntax.where(place), "a list has too many items", {}});
   switch (v.kind) {
     case Kind::none: return Value::none();
     case Kind::boolean: return Value::boolean(v.integer != 0);
@@ -85,7 +87,7 @@ Value to_value(const HostValue& v, const PassModule& module, py::Place place) {
     case Kind::tuple:
     case Kind::list: {
       std::vector<Value> items;
-      for (const HostValue& item : v.items->values) items.push_back(to_value(item, module, place));
+      for (const HostValue& item : v.items->values) items.push_back(to_value(item, module, place, leaves));
       return Value::sequence(v.is(Kind::tuple) ? ValueKind::tuple : ValueKind::list, std::move(items));
     }
     default:
@@ -94,6 +96,11 @@ Value to_value(const HostValue& v, const PassModule& module, py::Place place) {
             fmt::format("a {} where a tensor, a number or a string is needed", host_type_name(v)),
             {}});
   }
+}
+
+Value to_value(const HostValue& v, const PassModule& module, py::Place place) {
+  std::size_t leaves = 0;
+  return to_value(v, module, place, leaves);
 }
 
 // And back: numbers, strings and tuples of them.

@@ -86,25 +86,29 @@ const PassModule* PassModule::find_file(const py::Stmt& import, std::string_view
 
 namespace {
 
-std::string resolve_path(const PassModule& module, const py::Expr& expr, int depth) {
+// `inside`: the binding whose expression this is part of; its own name means what it meant before.
+std::string resolve_path(const PassModule& module, const py::Expr& expr, int depth, const Binding* inside) {
   constexpr int kDeepest = 20;  // names that stand for one another in a circle end here
   if (expr.kind == py::ExprKind::name) {
-    const Binding* b = module.find(expr.text);
+    const bool again = inside != nullptr && inside->owner == &module && inside->name == expr.text && inside->before;
+    const Binding* b = again ? inside->before.get() : module.find(expr.text);
     if (b == nullptr) return {};
     if (b->kind == Binding::Kind::path) return b->path;
     if (b->kind == Binding::Kind::expression && b->unpack == Binding::kWhole && depth < kDeepest)
-      return resolve_path(*b->owner, *b->value, depth + 1);  // NAME = torch.relu
+      return resolve_path(*b->owner, *b->value, depth + 1, b);  // NAME = torch.relu
     return {};
   }
   if (expr.kind != py::ExprKind::attribute) return {};
-  std::string head = resolve_path(module, *expr.items[0], depth);
+  std::string head = resolve_path(module, *expr.items[0], depth, inside);
   if (head.empty()) return {};
   return head.append(".").append(expr.text);
 }
 
 }  // namespace
 
-std::string resolve_path(const PassModule& module, const py::Expr& expr) { return resolve_path(module, expr, 0); }
+std::string resolve_path(const PassModule& module, const py::Expr& expr) {
+  return resolve_path(module, expr, 0, nullptr);
+}
 
 namespace {
 
@@ -251,6 +255,22 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
   }
 }
 
+// What is bound again means the earlier until then: the statements run in their order, a def among them in its place.
+void ModuleLoader::bind_name(PassModule& module, std::string_view name, Binding b) {
+  if (const Binding* known = module.find(name)) {
+    const py::Stmt* def =
+        known->kind == Binding::Kind::function || known->kind == Binding::Kind::kernel ? known->statement : nullptr;
+    auto& all = module.top_level;
+    if (def != nullptr && known->owner == &module && std::find(all.begin(), all.end(), def) == all.end())
+      all.insert(
+          std::find_if(all.begin(), all.end(), [&](const py::Stmt* s) { return s->place.line > def->place.line; }),
+          def);
+    module.top_level_runs = true;
+    b.before = std::make_shared<const Binding>(*known);
+  }
+  module.names[name] = std::move(b);
+}
+
 void ModuleLoader::bind_targets(PassModule& module, const py::Stmt& s) {
   module.top_level.push_back(&s);
   find_jitted(module, *s.value);
@@ -263,14 +283,14 @@ void ModuleLoader::bind_targets(PassModule& module, const py::Stmt& s) {
     b.unpack = Binding::kWhole;
     if (t->kind == py::ExprKind::name) {
       b.name = t->text;
-      module.names[t->text] = b;
+      bind_name(module, t->text, b);
     } else if (t->kind == py::ExprKind::tuple || t->kind == py::ExprKind::list) {
       for (std::size_t i = 0; i < t->items.size(); ++i) {
         if (t->items[i]->kind != py::ExprKind::name)
           refuse(module, s.place, "a module-level assignment binds names only");
         b.unpack = i;
         b.name = t->items[i]->text;
-        module.names[t->items[i]->text] = b;
+        bind_name(module, b.name, b);
       }
     } else {
       const py::Expr* root = t->kind == py::ExprKind::subscript ? root_name(*t->items[0]) : nullptr;

@@ -31,8 +31,9 @@ struct Binding {
   const py::Stmt* statement = nullptr;
   const py::Expr* value = nullptr;
   std::string path;
-  const PassModule* target = nullptr;  // Kind::module
-  std::size_t unpack = kWhole;         // which item of `value`, for A, B = ...
+  const PassModule* target = nullptr;     // Kind::module
+  std::size_t unpack = kWhole;            // which item of `value`, for A, B = ...
+  std::shared_ptr<const Binding> before;  // of the same name, until this one: run = torch.fx.wrap(run)
   static constexpr std::size_t kWhole = static_cast<std::size_t>(-1);
 };
 
@@ -64,6 +65,7 @@ class ModuleLoader {
  private:
   void bind(PassModule& module, const py::Stmt& statement);
   void bind_targets(PassModule& module, const py::Stmt& statement);
+  static void bind_name(PassModule& module, std::string_view name, Binding binding);
   const PassModule& import(const PassModule& module, py::Place place, const std::string& stem);
   void require_file(const PassModule& module, py::Place place, const std::string& stem) const;
   void load_inner_imports(PassModule& module, std::span<const py::Stmt* const> body);

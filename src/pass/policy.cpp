@@ -89,6 +89,17 @@ constexpr std::string_view kHarmless[] = {"Size",
                                           "is_same_size",
                                           "no_grad",
                                           "inference_mode",
+                                          "set_grad_enabled",
+                                          "enable_grad",
+                                          "autograd.no_grad",
+                                          "autograd.set_grad_enabled",
+                                          "autograd.grad_mode.no_grad",
+                                          "autograd.profiler.record_function",
+                                          "profiler.record_function",
+                                          "cuda.nvtx.range",
+                                          "autocast",
+                                          "amp.autocast",
+                                          "cuda.amp.autocast",
                                           "cuda.device",
                                           "cuda.device_of",
                                           "fx.wrap",
@@ -120,6 +131,13 @@ constexpr std::string_view kDecorators[] = {"torch.fx.wrap",
                                             "functools.lru_cache",
                                             "functools.cache",
                                             "functools.wraps",
+                                            "functools.cached_property",
+                                            "abc.abstractmethod",
+                                            "typing.no_type_check",
+                                            "typing.overload",
+                                            "typing.override",
+                                            "typing.final",
+                                            "contextlib.contextmanager",
                                             "builtins.staticmethod"};
 // Names of methods that strings, lists, dicts and sets share with tensors: judged when the wrapper runs.
 constexpr std::string_view kShared[] = {"split",  "index",  "count", "copy",   "sort",   "replace", "get",
@@ -264,9 +282,11 @@ class PolicyCheck {
       refuse(Code::integrity, t.place, fmt::format("assignment to an item of '{}'", path_of(*t.items[0])),
              "a pass may not change anything outside itself");
     const py::Expr* object = t.kind == py::ExprKind::attribute ? t.items[0] : nullptr;
-    const bool own = object != nullptr && object->kind == py::ExprKind::name &&
-                     (object->text == "self" || object->text == "ctx") && parameters_.contains(object->text) &&
-                     path_of(*object).empty();
+    const py::Expr* root = object;
+    while (root != nullptr && root->kind == py::ExprKind::attribute) root = root->items[0];
+    // What is a variable here may hold an object that this call made; the machine knows.
+    const bool own = root != nullptr && root->kind == py::ExprKind::name && inside_ && path_of(*root).empty() &&
+                     (locals_.contains(root->text) || module_.find(root->text) == nullptr);
     if (t.kind == py::ExprKind::attribute && !own) {
       const std::string path = path_of(t);
       refuse(Code::integrity, t.place, fmt::format("assignment to '{}'", path.empty() ? py::print(t) : path),
@@ -295,7 +315,9 @@ class PolicyCheck {
     if (has(kDecorators, path) || path.starts_with("triton.")) return;
     const bool python = callee.kind == py::ExprKind::name && module_.find(callee.text) == nullptr &&
                         (callee.text == "property" || callee.text == "staticmethod" || callee.text == "classmethod");
-    if (python || path == "functools.cached_property" || is_own(callee)) return;
+    const bool of_property = callee.kind == py::ExprKind::attribute &&
+                             (callee.text == "setter" || callee.text == "getter" || callee.text == "deleter");
+    if (python || (of_property && path.empty()) || is_own(callee)) return;
     if (path.starts_with("torch."))
       return refuse(Code::policy, d.place, fmt::format("decorator '{}' of a function", path), allowed_calls_note());
     refuse(Code::pass, d.place, fmt::format("decorator '{}' of a function", py::print(callee)),
@@ -403,6 +425,25 @@ bool is_allocation(std::string_view name) { return has(kAllocations, name); }
 bool is_metadata(std::string_view name) { return has(kMetadata, name); }
 bool is_view(std::string_view name) { return has(kViews, name); }
 bool is_view_function(std::string_view name) { return has(kViewFunctions, name); }
+bool is_context(std::string_view path) {
+  constexpr std::string_view kContexts[] = {"no_grad",
+                                            "enable_grad",
+                                            "inference_mode",
+                                            "set_grad_enabled",
+                                            "autograd.no_grad",
+                                            "autograd.set_grad_enabled",
+                                            "cuda.device",
+                                            "cuda.device_of",
+                                            "device",
+                                            "cuda.nvtx.range",
+                                            "autocast",
+                                            "amp.autocast",
+                                            "cuda.amp.autocast",
+                                            "profiler.record_function",
+                                            "autograd.grad_mode.no_grad",
+                                            "autograd.profiler.record_function"};
+  return path == "contextlib.nullcontext" || (path.starts_with("torch.") && has(kContexts, path.substr(6)));
+}
 bool is_outside(std::string_view path) {
   return has(kOutside, path.substr(0, path.find('.'))) && path != "types.SimpleNamespace";
 }

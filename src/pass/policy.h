@@ -15,6 +15,7 @@ bool is_allocation(std::string_view name);         // torch.NAME
 bool is_metadata(std::string_view name);           // x.NAME, attribute or method
 bool is_view(std::string_view name);               // x.NAME(...): moves no data
 bool is_view_function(std::string_view name);      // torch.NAME(x, ...): the same as its method
+bool is_context(std::string_view path);            // with torch.no_grad(): changes nothing here
 bool is_outside(std::string_view path);            // os.system, time.time, ...: reaches outside a pass
 bool is_forbidden_builtin(std::string_view name);  // exec, open, ...
 std::string allowed_calls_note();

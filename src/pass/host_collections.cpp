@@ -1,0 +1,283 @@
+// collections, itertools and operator in a host program. What Python would give one by one is a list here.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pass/host_machine.h"
+
+namespace passnet {
+
+using Kind = HostValue::Kind;
+
+namespace {
+
+const HostValue* keyword(const HostKwargs& kwargs, std::string_view name) {
+  for (const auto& [k, v] : kwargs)
+    if (k == name) return &v;
+  return nullptr;
+}
+
+// A function whose first arguments are given.
+HostValue with_arguments(std::string_view path, HostArgs args) {
+  return HostValue::sequence(Kind::partial,
+                             {HostValue::path(std::string(path)), HostValue::sequence(Kind::tuple, std::move(args)),
+                              HostValue::sequence(Kind::dict, {})});
+}
+
+}  // namespace
+
+std::optional<HostValue> HostMachine::call_collections(std::string_view path, HostArgs& args, HostKwargs& kwargs,
+                                                       py::Place place) {
+  if (path == "collections.defaultdict") {
+    const HostValue factory = args.empty() ? HostValue{} : args[0];
+    HostArgs rest(args.begin() + (args.empty() ? 0 : 1), args.end());
+    HostValue out = *call_python("dict", rest, kwargs, place);
+    if (!factory.is(Kind::none)) out.items->factory = std::make_shared<HostValue>(factory);
+    return out;
+  }
+  if (path == "collections.Counter") {
+    HostValue out = HostValue::sequence(Kind::dict, {});
+    out.items->counts = true;
+    if (!args.empty()) count_items(out, args[0], 1, place);
+    for (const auto& [k, v] : kwargs) set_item(out, HostValue::string(k), v, place);
+    return out;
+  }
+  if (path == "collections.deque") {
+    const HostValue* most = args.size() > 1 ? &args[1] : keyword(kwargs, "maxlen");
+    if (most != nullptr && !most->is(Kind::none)) refuse(Code::host, "a deque with maxlen", place, "write a list");
+    return HostValue::sequence(Kind::list, args.empty() ? HostArgs{} : iterate(args[0], place));
+  }
+  if (path.starts_with("itertools.")) return call_itertools(path.substr(10), args, kwargs, place);
+  return path.starts_with("operator.") ? call_operator(path.substr(9), args, place) : std::nullopt;
+}
+
+// copy.copy and copy.deepcopy: containers and objects are made anew, all else is a value.
+HostValue HostMachine::copied(const HostValue& v, bool deep, py::Place place, int depth) {
+  step(place);
+  const bool made = v.is_sequence() || v.is(Kind::dict) || v.is(Kind::object);
+  if (!made) return v;
+  if (depth > 100) refuse(Code::limit, "lists are nested too deeply", place);
+  std::vector<HostValue> items;
+  for (const HostValue& item : v.items->values)
+    step(place), items.push_back(deep ? copied(item, deep, place, depth + 1) : item);
+  HostValue out = v;
+  out.items = std::make_shared<HostItems>(std::move(items), false);
+  out.items->factory = v.items->factory;
+  out.items->counts = v.items->counts;
+  return out;
+}
+
+void HostMachine::count_items(HostValue& counter, const HostValue& of, std::int64_t by, py::Place place) {
+  const bool counted = of.is(Kind::dict);
+  for (const HostValue& item : iterate(of, place)) {
+    const HostValue more = counted ? get_item(of, item, place) : HostValue::of(std::int64_t{1});
+    const HostValue change = binary(py::Op::mul, more, HostValue::of(by), place);
+    set_item(counter, item, binary(py::Op::add, get_item(counter, item, place), change, place), place);
+  }
+}
+
+std::optional<HostValue> HostMachine::counter_method(const HostValue& object, std::string_view name,
+                                                     const HostArgs& args, const HostKwargs& kwargs, py::Place place) {
+  HostValue counter = object;
+  if (name == "update" || name == "subtract") {
+    const std::int64_t by = name == "update" ? 1 : -1;
+    if (!args.empty()) count_items(counter, args[0], by, place);
+    HostValue named = HostValue::sequence(Kind::dict, {});
+    for (const auto& [k, v] : kwargs) set_item(named, HostValue::string(k), v, place);
+    count_items(counter, named, by, place);
+    return HostValue{};
+  }
+  if (name == "total") {
+    HostValue sum = HostValue::of(std::int64_t{0});
+    for (std::size_t i = 1; i < object.items->values.size(); i += 2)
+      step(place), sum = binary(py::Op::add, sum, object.items->values[i], place);
+    return sum;
+  }
+  if (name != "most_common" && name != "elements") return std::nullopt;
+  std::vector<std::pair<HostValue, HostValue>> entries;
+  for (std::size_t i = 0; i + 1 < object.items->values.size(); i += 2)
+    step(place), entries.emplace_back(object.items->values[i], object.items->values[i + 1]);
+  std::vector<HostValue> out;
+  if (name == "elements") {
+    for (const auto& [key, count] : entries)
+      for (std::int64_t i = 0; i < integer(count, place); ++i) step(place), out.push_back(key);
+    return HostValue::sequence(Kind::list, std::move(out));
+  }
+  std::stable_sort(entries.begin(), entries.end(),
+                   [&](const auto& a, const auto& b) { return compare(py::Op::gt, a.second, b.second, place); });
+  const bool all = args.empty() || args[0].is(Kind::none);
+  const auto most = all ? entries.size() : static_cast<std::size_t>(std::max<std::int64_t>(integer(args[0], place), 0));
+  for (std::size_t i = 0; i < std::min(most, entries.size()); ++i)
+    out.push_back(HostValue::sequence(Kind::tuple, {entries[i].first, entries[i].second}));
+  return HostValue::sequence(Kind::list, std::move(out));
+}
+
+std::optional<HostValue> HostMachine::call_itertools(std::string_view name, HostArgs& args, const HostKwargs& kwargs,
+                                                     py::Place place) {
+  const auto need = [&](std::size_t least) {
+    if (args.size() < least)
+      raise("TypeError", fmt::format("{}() needs {} argument{}", name, least, least == 1 ? "" : "s"), place);
+  };
+  if (name == "accumulate") {
+    need(1);
+    std::vector<HostValue> items = iterate(args[0], place);
+    for (std::size_t i = 1; i < items.size(); ++i)
+      items[i] = args.size() > 1 ? call(args[1], {items[i - 1], items[i]}, {}, place)
+                                 : binary(py::Op::add, items[i - 1], items[i], place);
+    return HostValue::sequence(Kind::list, std::move(items));
+  }
+  if (name == "product") {
+    std::vector<std::vector<HostValue>> rows(1);
+    std::int64_t repeat = 1;
+    for (const auto& [k, v] : kwargs)
+      if (k == "repeat") repeat = std::clamp<std::int64_t>(integer(v, place), 0, 20);
+    for (std::int64_t r = 0; r < repeat; ++r)
+      for (const HostValue& a : args) {
+        std::vector<std::vector<HostValue>> longer;
+        for (const auto& row : rows)
+          for (const HostValue& v : iterate(a, place)) {
+            steps_ += 8;
+            step(place);
+            longer.push_back(row);
+            longer.back().push_back(v);
+          }
+        rows = std::move(longer);
+      }
+    std::vector<HostValue> out;
+    for (auto& row : rows) out.push_back(HostValue::sequence(Kind::tuple, std::move(row)));
+    return HostValue::sequence(Kind::list, std::move(out));
+  }
+  if (name == "chain" || name == "chain.from_iterable") {
+    std::vector<HostValue> out;
+    for (const HostValue& a : name == "chain" ? args : (need(1), iterate(args[0], place)))
+      for (HostValue& v : iterate(a, place)) step(place), out.push_back(std::move(v));
+    return HostValue::sequence(Kind::list, std::move(out));
+  }
+  if (name == "repeat") {
+    need(1);
+    const HostValue* times = args.size() > 1 ? &args[1] : keyword(kwargs, "times");
+    if (times == nullptr) refuse(Code::host, "repeat() without an end", place, "say how often");
+    return binary(py::Op::mul, HostValue::sequence(Kind::list, {args[0]}), HostValue::of(integer(*times, place)),
+                  place);
+  }
+  if (name == "islice") {
+    need(2);
+    HostArgs bounds = args.size() == 2 ? HostArgs{{}, args[1]} : HostArgs(args.begin() + 1, args.end());
+    bounds.resize(3);
+    const HostValue slice = HostValue::sequence(Kind::slice, bounds);
+    const HostValue items = HostValue::sequence(Kind::list, iterate(args[0], place));
+    if (args[0].is(Kind::iterator) && !bounds[1].is(Kind::none)) {  // the rest is still to come
+      const HostValue rest = HostValue::sequence(Kind::slice, {bounds[1], {}, {}});
+      args[0].items->values = get_slice(items, rest, place).items->values;
+    }
+    return get_slice(items, slice, place);
+  }
+  if (name == "zip_longest") {
+    const HostValue* fill = keyword(kwargs, "fillvalue");
+    std::vector<std::vector<HostValue>> all;
+    std::size_t longest = 0;
+    for (const HostValue& a : args) {
+      all.push_back(iterate(a, place));
+      longest = std::max(longest, all.back().size());
+    }
+    std::vector<HostValue> out;
+    for (std::size_t i = 0; i < longest; ++i) {
+      std::vector<HostValue> row;
+      for (const auto& items : all)
+        step(place), row.push_back(i < items.size() ? items[i] : fill != nullptr ? *fill : HostValue{});
+      out.push_back(HostValue::sequence(Kind::tuple, std::move(row)));
+    }
+    return HostValue::sequence(Kind::list, std::move(out));
+  }
+  if (name == "starmap" || name == "takewhile" || name == "dropwhile" || name == "filterfalse") {
+    need(2);
+    std::vector<HostValue> out;
+    bool dropping = name == "dropwhile";
+    for (const HostValue& item : iterate(args[1], place)) {
+      if (name == "starmap") {
+        out.push_back(call(args[0], iterate(item, place), {}, place));
+        continue;
+      }
+      const bool fits = (name == "dropwhile" && !dropping) || truth(call(args[0], {item}, {}, place), place);
+      if (name == "takewhile" && !fits) break;
+      dropping = dropping && fits;
+      if (name == "dropwhile" ? !dropping : name == "takewhile" ? fits : !fits) out.push_back(item);
+    }
+    return HostValue::sequence(Kind::list, std::move(out));
+  }
+  if (name == "pairwise") {
+    need(1);
+    const std::vector<HostValue> items = iterate(args[0], place);
+    std::vector<HostValue> out;
+    for (std::size_t i = 1; i < items.size(); ++i)
+      out.push_back(HostValue::sequence(Kind::tuple, {items[i - 1], items[i]}));
+    return HostValue::sequence(Kind::list, std::move(out));
+  }
+  if (name != "combinations" && name != "permutations" && name != "combinations_with_replacement") return std::nullopt;
+  need(1);
+  const std::vector<HostValue> items = iterate(args[0], place);
+  const auto given = args.size() > 1 ? integer(args[1], place) : static_cast<std::int64_t>(items.size());
+  if (given < 0) raise("ValueError", "r must be non-negative", place);
+  const auto length = static_cast<std::size_t>(std::min<std::int64_t>(given, 1000));
+  std::vector<HostValue> out;
+  std::vector<std::size_t> chosen;
+  const auto choose = [&](const auto& self, std::size_t from) -> void {
+    step(place);
+    if (chosen.size() == length) {
+      std::vector<HostValue> row;
+      for (const std::size_t i : chosen) step(place), row.push_back(items[i]);
+      out.push_back(HostValue::sequence(Kind::tuple, std::move(row)));
+      return;
+    }
+    for (std::size_t i = from; i < items.size(); ++i) {
+      if (name == "permutations" && std::find(chosen.begin(), chosen.end(), i) != chosen.end()) continue;
+      chosen.push_back(i);
+      self(self, name == "permutations" ? 0 : name == "combinations" ? i + 1 : i);
+      chosen.pop_back();
+    }
+  };
+  choose(choose, 0);
+  return HostValue::sequence(Kind::list, std::move(out));
+}
+
+std::optional<HostValue> HostMachine::call_operator(std::string_view name, const HostArgs& args, py::Place place) {
+  constexpr std::string_view kItems = "itemgetter()", kAttributes = "attrgetter()";
+  if (name == "itemgetter" || name == "attrgetter") return with_arguments(fmt::format("operator.{}()", name), args);
+  if (name == kItems || name == kAttributes) {  // what they gave, called with an object behind the keys
+    if (args.size() < 2) raise("TypeError", fmt::format("{} needs a key and an object", name), place);
+    std::vector<HostValue> out;
+    for (std::size_t i = 0; i + 1 < args.size(); ++i)
+      out.push_back(name == kItems ? get_item(args.back(), args[i], place)
+                                   : eval_attribute(args.back(), string_of(args[i], place), place));
+    return out.size() == 1 ? out[0] : HostValue::sequence(Kind::tuple, std::move(out));
+  }
+  if (args.size() == 1) {
+    if (name == "neg" || name == "pos" || name == "invert" || name == "not_")
+      return unary(name == "neg"    ? py::Op::neg
+                   : name == "pos"  ? py::Op::pos
+                   : name == "not_" ? py::Op::not_
+                                    : py::Op::invert,
+                   args[0], place);
+    if (name == "truth") return HostValue::boolean(truth(args[0], place));
+    return std::nullopt;
+  }
+  if (args.size() != 2) return std::nullopt;
+  constexpr std::pair<std::string_view, py::Op> kOperators[] = {
+      {"mul", py::Op::mul},           {"add", py::Op::add},
+      {"sub", py::Op::sub},           {"floordiv", py::Op::floor_div},
+      {"mod", py::Op::mod},           {"truediv", py::Op::div},
+      {"pow", py::Op::pow},           {"and_", py::Op::bit_and},
+      {"or_", py::Op::bit_or},        {"xor", py::Op::bit_xor},
+      {"lshift", py::Op::shift_left}, {"rshift", py::Op::shift_right}};
+  for (const auto& [known, op] : kOperators)
+    if (name == known) return binary(op, args[0], args[1], place);
+  constexpr std::pair<std::string_view, py::Op> kComparisons[] = {
+      {"lt", py::Op::lt}, {"le", py::Op::le}, {"gt", py::Op::gt},  {"ge", py::Op::ge},
+      {"eq", py::Op::eq}, {"ne", py::Op::ne}, {"is_", py::Op::is}, {"is_not", py::Op::is_not}};
+  for (const auto& [known, op] : kComparisons)
+    if (name == known) return HostValue::boolean(compare(op, args[0], args[1], place));
+  if (name == "contains") return HostValue::boolean(contains(args[0], args[1], place));
+  return name == "getitem" ? std::optional(get_item(args[0], args[1], place)) : std::nullopt;
+}
+
+}  // namespace passnet
