@@ -225,6 +225,7 @@ std::unique_ptr<PreparedPlan> CudaBackend::build(const LaunchPlan& plan, void* c
     for (CudaKernel& k : l.kernels)
       if (broken.count(&k) == 0) right.push_back(std::move(k));
     if (right.empty()) fail(std::move(broken.at(&l.kernels[0])));
+    if (options_.first_variants) right.resize(1);
     l.kernels = std::move(right);
   }
   for (const CudaLaunch& l : launches) reports_.push_back(l.report);

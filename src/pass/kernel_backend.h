@@ -50,7 +50,7 @@ class KernelBackend {
 struct BackendOptions {
   std::string dump_folder = {};  // where every stage of every kernel is written as text; empty: nowhere
   bool atomics_alone = false;    // on the CPU: kernels with atomics run on one thread, so that always the same happens
-  bool first_variants = false;   // on the CPU: nothing is tuned
+  bool first_variants = false;   // nothing is tuned
 };
 
 // A back-end that compiles: what it built is reported, what it could not is told.

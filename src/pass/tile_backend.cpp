@@ -122,14 +122,12 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
     }
     if (right.empty()) fail(std::move(*errors[i]));
     l.candidates = std::move(right);
-  }
-  for (TileLaunch& l : launches) {
-    reports_.push_back(l.report);
-    if (l.candidates.size() > 1 && options_.first_variants) {
+    if (options_.first_variants) {
       l.candidates.resize(1);
       l.loaded.resize(1);
     }
   }
+  for (const TileLaunch& l : launches) reports_.push_back(l.report);
   auto out = std::make_unique<TilePlan>(engine_, plan, std::move(launches));
   for (std::size_t i = 0; i < plan.launches.size(); ++i) out->describe(i);
   return out;
