@@ -152,7 +152,7 @@ constexpr std::string_view kOutside[] = {
     "types",      "code",     "pdb",        "resource", "platform", "site",      "pkgutil",
     "runpy"};
 constexpr std::string_view kOutsideHarmless[] = {"sys.path", "os.path", "os.getenv", "os.environ.get",
-                                                 "sys.setrecursionlimit"};  // at module level: nothing runs
+                                                 "sys.setrecursionlimit"};  // at module level
 constexpr std::string_view kForbidden[] = {"exec",   "eval",       "open",    "compile", "__import__", "globals",
                                            "locals", "vars",       "setattr", "delattr", "input",      "breakpoint",
                                            "id",     "memoryview", "object",  "exit",    "quit",       "help"};
@@ -377,9 +377,7 @@ class PolicyCheck {
       return refuse(Code::policy, e.place, "call of " + described(callee, path), allowed_calls_note());
     }
     if (is_outside(path)) {
-      const bool harmless = !inside_ && std::any_of(std::begin(kOutsideHarmless), std::end(kOutsideHarmless),
-                                                    [&](std::string_view known) { return path.starts_with(known); });
-      if (!harmless)
+      if (inside_ || !is_outside_harmless(path))
         refuse(Code::integrity, e.place, "call of " + described(callee, path),
                "a wrapper allocates, launches kernels and returns");
       return;
@@ -446,6 +444,10 @@ bool is_context(std::string_view path) {
 }
 bool is_outside(std::string_view path) {
   return has(kOutside, path.substr(0, path.find('.'))) && path != "types.SimpleNamespace";
+}
+bool is_outside_harmless(std::string_view path) {
+  return std::any_of(std::begin(kOutsideHarmless), std::end(kOutsideHarmless),
+                     [&](std::string_view known) { return path.starts_with(known); });
 }
 bool is_forbidden_builtin(std::string_view name) { return has(kForbidden, name); }
 

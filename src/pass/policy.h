@@ -17,6 +17,7 @@ bool is_view(std::string_view name);               // x.NAME(...): moves no data
 bool is_view_function(std::string_view name);      // torch.NAME(x, ...): the same as its method
 bool is_context(std::string_view path);            // with torch.no_grad(): changes nothing here
 bool is_outside(std::string_view path);            // os.system, time.time, ...: reaches outside a pass
+bool is_outside_harmless(std::string_view path);   // of these: os.path.join, os.environ.get, at module level
 bool is_forbidden_builtin(std::string_view name);  // exec, open, ...
 std::string allowed_calls_note();
 

@@ -11,10 +11,23 @@ namespace passnet::tile {
 using E = py::ExprKind;
 using O = py::Op;
 
+namespace {
+
+// Whether an operand has no more parts than there is room for: t = (t, t) doubles them.
+bool fits(const Operand& v, std::size_t& room) {
+  if (room-- == 0) return false;
+  return std::all_of(v.items.begin(), v.items.end(), [&](const Operand& item) { return fits(item, room); });
+}
+
+}  // namespace
+
 Operand Lowering::eval(const py::Expr& e) {
   step();
   const At at(*this, e.place);
-  return eval_one(e);
+  Operand out = eval_one(e);
+  std::size_t room = 1 << 14;
+  if (!fits(out, room)) refuse("the tuple is too long", {}, ErrorCode::limit);
+  return out;
 }
 
 Operand Lowering::eval_one(const py::Expr& e) {
