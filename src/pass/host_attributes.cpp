@@ -42,12 +42,7 @@ constexpr std::string_view kLanguageNames[] = {"math",
                                                "tensor_descriptor",
                                                "random",
                                                "tensor_descriptor_type",
-                                               "inline_asm_elementwise",
-                                               "map_elementwise",
-                                               "dot_scaled",
-                                               "str_to_ty",
-                                               "philox",
-                                               "philox_impl"};
+                                               "str_to_ty"};
 constexpr std::string_view kTritonNames[] = {"cdiv",
                                              "next_power_of_2",
                                              "jit",
@@ -304,14 +299,11 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
         raise("AttributeError", fmt::format("{} has no '{}'", host_type_name(object), name), place);
       break;
     case Kind::parent: {
-      HostValue above;
-      above.kind = Kind::klass;
-      above.klass = object.klass;
       const HostClass::Method* m = object.klass->method(name);
       if (m != nullptr && m->form == HostClass::Method::Form::property)
         return call_function(HostFunction(m->function), {object.items->values[0]}, {}, place);
       if (m == nullptr)
-        if (auto found = class_attribute(above, name)) return *found;
+        if (auto found = class_attribute(class_value(object.klass), name)) return *found;
       break;
     }
     case Kind::opaque:

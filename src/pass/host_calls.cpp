@@ -14,6 +14,12 @@ namespace passnet {
 
 using Kind = HostValue::Kind;
 
+const HostValue* keyword(const HostKwargs& kwargs, std::string_view name) {
+  for (const auto& [k, v] : kwargs)
+    if (k == name) return &v;
+  return nullptr;
+}
+
 std::int64_t HostMachine::integer(const HostValue& v, py::Place place) const {
   if (!v.is_integral()) raise("TypeError", fmt::format("an int is needed, not {}", host_type_name(v)), place);
   return v.integer;
@@ -164,10 +170,7 @@ bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Pla
     return std::any_of(type.items->values.begin(), type.items->values.end(),
                        [&](const HostValue& t) { return is_instance(v, t, place); });
   if (v.is(Kind::object) && v.klass->form == HostClass::Form::exception && exception_type(type)) {
-    HostValue klass;
-    klass.kind = Kind::klass;
-    klass.klass = v.klass;
-    return is_subclass(klass, type, place);
+    return is_subclass(class_value(v.klass), type, place);
   }
   if (type.is(Kind::klass)) {
     if (v.is(Kind::klass)) return false;
@@ -323,11 +326,6 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     if (args.size() < least)
       raise("TypeError", fmt::format("{}() needs {} argument{}", name, least, least == 1 ? "" : "s"), place);
   };
-  const auto keyword = [&](std::string_view key) -> const HostValue* {
-    for (const auto& [k, v] : kwargs)
-      if (k == key) return &v;
-    return nullptr;
-  };
   if (name == "len") {
     need(1);
     if (args[0].is(Kind::tensor))
@@ -395,7 +393,7 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   if (name == "enumerate") {
     need(1);
     std::int64_t i = args.size() > 1 ? integer(args[1], place) : 0;
-    if (const HostValue* s = keyword("start")) i = integer(*s, place);
+    if (const HostValue* s = keyword(kwargs, "start")) i = integer(*s, place);
     std::vector<HostValue> out;
     for (HostValue& v : iterate(args[0], place))
       out.push_back(HostValue::sequence(Kind::tuple, {HostValue::of(i++), std::move(v)}));
@@ -437,7 +435,7 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   if (name == "sum") {
     need(1);
     HostValue total = args.size() > 1 ? args[1] : HostValue::of(std::int64_t{0});
-    if (const HostValue* s = keyword("start")) total = *s;
+    if (const HostValue* s = keyword(kwargs, "start")) total = *s;
     for (const HostValue& v : iterate(args[0], place)) step(place), total = binary(py::Op::add, total, v, place);
     return total;
   }
@@ -489,12 +487,7 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   if (name == "type") {
     need(1);
     if (args[0].is(Kind::tensor)) return HostValue::path("torch.Tensor");
-    if (args[0].klass && !args[0].is(Kind::klass)) {
-      HostValue of;
-      of.kind = Kind::klass;
-      of.klass = args[0].klass;
-      return of;
-    }
+    if (args[0].klass && !args[0].is(Kind::klass)) return class_value(args[0].klass);
     return HostValue::path("builtins." + std::string(host_type_name(args[0])));
   }
   if (name == "dict.fromkeys") {

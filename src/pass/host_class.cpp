@@ -28,13 +28,6 @@ void add_attribute(HostValue& object, std::string_view name, HostValue value) {
   object.items->values.push_back(std::move(value));
 }
 
-HostValue class_value(std::shared_ptr<HostClass> klass) {
-  HostValue v;
-  v.kind = Kind::klass;
-  v.klass = std::move(klass);
-  return v;
-}
-
 HostValue empty_object(std::shared_ptr<HostClass> klass) {
   HostValue v = HostValue::sequence(Kind::object, {});
   v.klass = std::move(klass);
@@ -83,6 +76,13 @@ ForeignBase known_base(std::string_view path) {
 }
 
 }  // namespace
+
+HostValue class_value(std::shared_ptr<HostClass> klass) {
+  HostValue v;
+  v.kind = Kind::klass;
+  v.klass = std::move(klass);
+  return v;
+}
 
 // What a class has from its bases: those of the folder whole, of others what kind of class it is.
 void HostMachine::read_bases(const py::Stmt& s, HostClass& made, Frame& frame) {

@@ -11,12 +11,6 @@ using Kind = HostValue::Kind;
 
 namespace {
 
-const HostValue* keyword(const HostKwargs& kwargs, std::string_view name) {
-  for (const auto& [k, v] : kwargs)
-    if (k == name) return &v;
-  return nullptr;
-}
-
 // A function whose first arguments are given.
 HostValue with_arguments(std::string_view path, HostArgs args) {
   return HostValue::sequence(Kind::partial,

@@ -144,14 +144,8 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
     default: break;
   }
   if (const auto answer = own_operator(op, a, b, place)) return truth(*answer, place);
-  if (a.is(Kind::object) && a.klass->ordered && a.klass == b.klass) {
-    const auto values = [](const HostValue& v) {
-      std::vector<HostValue> out;
-      for (std::size_t i = 1; i < v.items->values.size(); i += 2) out.push_back(v.items->values[i]);
-      return HostValue::sequence(Kind::tuple, std::move(out));
-    };
-    return compare(op, values(a), values(b), place);
-  }
+  if (a.is(Kind::object) && a.klass->ordered && a.klass == b.klass)
+    return compare(op, field_values(a), field_values(b), place);
   if (is_named_tuple(a) || is_named_tuple(b)) return compare(op, plain_tuple(a), plain_tuple(b), place);
   int order = 0;
   if (a.is_integral() && b.is_integral()) {

@@ -61,14 +61,12 @@ HostValue HostMachine::call_function(const HostFunction& f, HostArgs args, HostK
   frame.at_yield = std::move(at_yield);
   bind_parameters(f, std::move(args), std::move(kwargs), frame, place);
   if (f.parent && !frame.scope->names.empty()) {
-    HostValue above;
-    above.kind = Kind::klass;
-    above.klass = f.parent;
     frame.scope->set(
         "super",
-        HostValue::sequence(Kind::partial, {HostValue::path("builtins.super"),
-                                            HostValue::sequence(Kind::tuple, {above, frame.scope->names[0].second}),
-                                            HostValue::sequence(Kind::dict, {})}));
+        HostValue::sequence(Kind::partial,
+                            {HostValue::path("builtins.super"),
+                             HostValue::sequence(Kind::tuple, {class_value(f.parent), frame.scope->names[0].second}),
+                             HostValue::sequence(Kind::dict, {})}));
   }
   const PassModule* caller = std::exchange(current_, f.module);
   const bool generator = f.lambda == nullptr && f.statement->yields;
@@ -244,11 +242,7 @@ HostValue HostMachine::module_value(const PassModule& module, std::string_view n
       python = {};
       python.kind = Kind::ellipsis;
     }
-    if (std::shared_ptr<HostClass> type = exception_type(python)) {
-      python = {};
-      python.kind = Kind::klass;
-      python.klass = std::move(type);
-    }
+    if (std::shared_ptr<HostClass> type = exception_type(python)) return class_value(std::move(type));
     return python;
   }
   const auto is_made = [&](const Binding& at) {

@@ -29,6 +29,9 @@ using HostKwargs = std::vector<std::pair<std::string, HostValue>>;
 
 // Where `part` first stands at or behind `from`, or npos; in time proportional to both.
 std::size_t text_find(std::string_view text, std::string_view part, std::size_t from = 0);
+// The argument of that name, or null.
+const HostValue* keyword(const HostKwargs& kwargs, std::string_view name);
+HostValue class_value(std::shared_ptr<HostClass> klass);
 // How triton calls a type by its path: "fp32" for triton.language.float32; "" for any other path.
 std::string language_type_name(std::string_view path);
 // torch.finfo and torch.iinfo of a dtype, by attribute: min, max, eps, tiny, bits.

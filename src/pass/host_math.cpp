@@ -377,8 +377,8 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
   if (name == "fx.wrap" || name == "fx._symbolic_trace.wrap")
     return args.empty() || !args[0].is(Kind::function) ? HostValue{} : args[0];
   if (name.ends_with("autocast")) {
-    const auto enabled = std::find_if(kwargs.begin(), kwargs.end(), [](const auto& k) { return k.first == "enabled"; });
-    if (enabled == kwargs.end() || truth(enabled->second, place)) return std::nullopt;
+    const HostValue* enabled = keyword(kwargs, "enabled");
+    if (enabled == nullptr || truth(*enabled, place)) return std::nullopt;
   }
   if (name != "device" && is_context("torch." + std::string(name)))  // HostMachine::run_with
     return !args.empty() && args[0].is(Kind::function) ? args[0] : HostValue::path("torch." + std::string(name));

@@ -403,13 +403,8 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
       kwargs.erase(kw);
     }
   }
-  const auto keyword = [&](std::string_view key) -> const HostValue* {
-    for (const auto& [k, v] : kwargs)
-      if (k == key) return &v;
-    return nullptr;
-  };
-  if (const HostValue* as = name == "view" ? keyword("dtype") : nullptr) args = {*as};
-  const HostValue* format = keyword("memory_format");
+  if (const HostValue* as = name == "view" ? keyword(kwargs, "dtype") : nullptr) args = {*as};
+  const HostValue* format = keyword(kwargs, "memory_format");
   const bool channels_last = format != nullptr && is_channels_last(*format);
 
   if (name == "size" || name == "stride") {
@@ -444,7 +439,7 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
   }
   if (name == "detach" || name == "requires_grad_" || name == "cuda") return tensor;  // the run has one device
   if (name.starts_with("new_")) {
-    if (keyword("dtype") == nullptr) kwargs.emplace_back("dtype", HostValue::of_dtype(d.dtype));
+    if (keyword(kwargs, "dtype") == nullptr) kwargs.emplace_back("dtype", HostValue::of_dtype(d.dtype));
     return allocate(name.substr(4), std::move(args), std::move(kwargs), place);
   }
   if (auto v = view_method(tensor, name, args, place)) return *v;

@@ -123,11 +123,12 @@ bool is_named_tuple(const HostValue& v) {
   return v.is(HostValue::Kind::object) && v.klass->form == HostClass::Form::tuple;
 }
 
-HostValue plain_tuple(const HostValue& v) {
-  if (!is_named_tuple(v)) return v;
+HostValue field_values(const HostValue& object) {
   std::vector<HostValue> values;
-  for (std::size_t i = 1; i < v.items->values.size(); i += 2) values.push_back(v.items->values[i]);
+  for (std::size_t i = 1; i < object.items->values.size(); i += 2) values.push_back(object.items->values[i]);
   return HostValue::sequence(HostValue::Kind::tuple, std::move(values));
 }
+
+HostValue plain_tuple(const HostValue& v) { return is_named_tuple(v) ? field_values(v) : v; }
 
 }  // namespace passnet

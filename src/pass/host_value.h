@@ -153,6 +153,7 @@ struct HostClass {
 std::string_view host_type_name(const HostValue& v);
 // An object of a NamedTuple is a tuple wherever that is asked for.
 bool is_named_tuple(const HostValue& v);
+HostValue field_values(const HostValue& object);  // of any object: its attributes' values, a tuple
 HostValue plain_tuple(const HostValue& v);  // of such an object: its values; any other as it is
 
 }  // namespace passnet

@@ -78,7 +78,6 @@ constexpr std::string_view kViewFunctions[] = {
 // Other things of torch that are no computation.
 constexpr std::string_view kHarmless[] = {"Size",
                                           "is_tensor",
-                                          "device",
                                           "dtype",
                                           "Tensor",
                                           "finfo",
@@ -87,21 +86,6 @@ constexpr std::string_view kHarmless[] = {"Size",
                                           "is_floating_point",
                                           "is_complex",
                                           "is_same_size",
-                                          "no_grad",
-                                          "inference_mode",
-                                          "set_grad_enabled",
-                                          "enable_grad",
-                                          "autograd.no_grad",
-                                          "autograd.set_grad_enabled",
-                                          "autograd.grad_mode.no_grad",
-                                          "autograd.profiler.record_function",
-                                          "profiler.record_function",
-                                          "cuda.nvtx.range",
-                                          "autocast",
-                                          "amp.autocast",
-                                          "cuda.amp.autocast",
-                                          "cuda.device",
-                                          "cuda.device_of",
                                           "fx.wrap",
                                           "fx._symbolic_trace.wrap",
                                           "broadcast_shapes",
@@ -119,6 +103,23 @@ constexpr std::string_view kHarmless[] = {"Size",
                                           "cuda.get_device_capability",
                                           "cuda.get_device_name",
                                           "cuda.get_device_properties"};
+// Contexts that change nothing here: one device, no gradients.
+constexpr std::string_view kContexts[] = {"no_grad",
+                                          "enable_grad",
+                                          "inference_mode",
+                                          "set_grad_enabled",
+                                          "autograd.no_grad",
+                                          "autograd.set_grad_enabled",
+                                          "cuda.device",
+                                          "cuda.device_of",
+                                          "device",
+                                          "cuda.nvtx.range",
+                                          "autocast",
+                                          "amp.autocast",
+                                          "cuda.amp.autocast",
+                                          "profiler.record_function",
+                                          "autograd.grad_mode.no_grad",
+                                          "autograd.profiler.record_function"};
 constexpr std::string_view kDecorators[] = {"torch.fx.wrap",
                                             "torch.fx._symbolic_trace.wrap",
                                             "torch.no_grad",
@@ -162,11 +163,16 @@ bool has(const std::string_view (&list)[N], std::string_view name) {
   return std::find(std::begin(list), std::end(list), name) != std::end(list);
 }
 
+// torch.NAME, of those that compute nothing.
+bool is_allowed(std::string_view name) {
+  return has(kAllocations, name) || has(kHarmless, name) || has(kContexts, name) || has(kViewFunctions, name);
+}
+
 // A function of torch that computes. torch.ops and torch._C hold nothing else.
 bool is_torch_function(std::string_view path) {
   if (!path.starts_with("torch.")) return false;
   const std::string_view name = path.substr(6);
-  if (has(kAllocations, name) || has(kHarmless, name) || has(kViewFunctions, name)) return false;
+  if (is_allowed(name)) return false;
   return name.starts_with("ops.") || name.starts_with("_C.") || path.ends_with("<computed name>") || op_find(path);
 }
 
@@ -373,7 +379,7 @@ class PolicyCheck {
     const std::string path = path_of(callee);
     if (path.starts_with("torch.") && !path.starts_with("torch.__version__.")) {
       const std::string_view name = std::string_view(path).substr(6);
-      if (has(kAllocations, name) || has(kHarmless, name) || has(kViewFunctions, name)) return;
+      if (is_allowed(name)) return;
       return refuse(Code::policy, e.place, "call of " + described(callee, path), allowed_calls_note());
     }
     if (is_outside(path)) {
@@ -424,22 +430,6 @@ bool is_metadata(std::string_view name) { return has(kMetadata, name); }
 bool is_view(std::string_view name) { return has(kViews, name); }
 bool is_view_function(std::string_view name) { return has(kViewFunctions, name); }
 bool is_context(std::string_view path) {
-  constexpr std::string_view kContexts[] = {"no_grad",
-                                            "enable_grad",
-                                            "inference_mode",
-                                            "set_grad_enabled",
-                                            "autograd.no_grad",
-                                            "autograd.set_grad_enabled",
-                                            "cuda.device",
-                                            "cuda.device_of",
-                                            "device",
-                                            "cuda.nvtx.range",
-                                            "autocast",
-                                            "amp.autocast",
-                                            "cuda.amp.autocast",
-                                            "profiler.record_function",
-                                            "autograd.grad_mode.no_grad",
-                                            "autograd.profiler.record_function"};
   return path == "contextlib.nullcontext" || (path.starts_with("torch.") && has(kContexts, path.substr(6)));
 }
 bool is_outside(std::string_view path) {
