@@ -23,6 +23,7 @@ Site::Kind kind_of(Code code) {
     case Code::load: return Site::Kind::load;
     case Code::store: return Site::Kind::store;
     case Code::check: return Site::Kind::assertion;
+    case Code::while_: return Site::Kind::loop;
     default: return Site::Kind::atomic;
   }
 }
@@ -34,7 +35,7 @@ Site site_of(const Function& function, const Op& op, std::int32_t parameter) {
   out.kind = kind_of(op.code);
   out.source = op.source;
   out.text = op.text;
-  if (out.kind == Site::Kind::assertion) return out;
+  if (out.kind == Site::Kind::assertion || out.kind == Site::Kind::loop) return out;
   out.parameter = parameter;
   out.elem = function.type(op.operands[0]).elem;
   out.orders = out.kind == Site::Kind::atomic && is_used(function, op.result());
@@ -98,6 +99,12 @@ Error Shadow::describe(const Launch& launch, const Site& site, Fault fault, cons
       break;
     case Fault::assertion:
       e.code = passnet::Code::kernel;
+      if (site.kind == Site::Kind::loop) {
+        e.message =
+            fmt::format("kernel {}: {}: a while loop has not ended after {} turns", f.name, program, kMostTurns);
+        e.notes = {"programs run in any order: one that waits for another may wait for ever"};
+        return e;
+      }
       e.message =
           fmt::format("kernel {}: {}: assertion fails{}{}", f.name, program, site.text.empty() ? "" : ": ", site.text);
   }

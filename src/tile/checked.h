@@ -13,9 +13,9 @@
 
 namespace passnet::tile {
 
-// Of an access or an assertion.
+// Of an access, an assertion, or a loop that must end.
 struct Site {
-  enum class Kind : std::uint8_t { load, store, atomic, assertion } kind = Kind::load;
+  enum class Kind : std::uint8_t { load, store, atomic, assertion, loop } kind = Kind::load;
   Source source;
   std::int32_t parameter = -1;  // whose pointer it derives from; -1: not known statically
   Elem elem = Elem::f32;
@@ -27,6 +27,9 @@ Site site_of(const Function& function, const Op& op, std::int32_t parameter);
 
 enum class Fault : std::uint8_t { out_of_bounds, uninitialised, write_race, read_race, assertion };
 inline constexpr std::size_t kFaults = 5;
+
+// Of one while loop of one program, where the checked build counts them.
+inline constexpr std::int64_t kMostTurns = std::int64_t{1} << 24;
 
 // How often one fault was met at one site, and the first case.
 struct Finding {

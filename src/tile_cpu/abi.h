@@ -31,8 +31,9 @@ struct Hooks {
   void* context;
   // `site`: index into Emitted::sites; `value`: the bytes about to be stored, null for a load.
   int (*access)(void* context, std::int64_t site, void* address, std::int64_t program, const void* value);
-  // An assertion of the kernel that does not hold.
+  // An assertion of the kernel that does not hold, or a while loop of more than `turns`.
   void (*failed)(void* context, std::int64_t site, std::int64_t program);
+  std::int64_t turns;
 };
 using CheckedKernel = void (*)(const Argument* arguments, std::int64_t begin, std::int64_t end, char* scratch,
                                const Hooks* hooks);

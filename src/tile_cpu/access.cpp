@@ -10,7 +10,7 @@
 namespace passnet::tile_cpu {
 
 std::string Emitter::site(const Op& op) {
-  out_.sites.push_back(tile::site_of(f_, op, parameter_of(op.operands[0])));
+  out_.sites.push_back(tile::site_of(f_, op, op.code == Code::while_ ? -1 : parameter_of(op.operands[0])));
   return std::to_string(out_.sites.size() - 1);
 }
 

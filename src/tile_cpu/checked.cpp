@@ -75,6 +75,7 @@ class CheckedMemory::Walk {
           {region, region >= 0, static_cast<std::uint64_t>(tile::elem_bytes(site.elem)), site.kind, site.orders});
       windows_.push_back(window(sites_.back()));
     }
+    hooks_.windows = windows_.data();
   }
 
   static bool may_load(const Launch& launch, RegionId region) {
@@ -86,8 +87,7 @@ class CheckedMemory::Walk {
 
   void over(std::int64_t begin, std::int64_t end, CheckedKernel kernel, const Emitted& emitted,
             const Argument* arguments) {
-    const Hooks hooks{windows_.data(), this, access, failed};
-    kernel(arguments, begin, end, thread_scratch(emitted.scratch_bytes), &hooks);
+    kernel(arguments, begin, end, thread_scratch(emitted.scratch_bytes), &hooks_);
   }
 
   const std::vector<tile::Findings>& found() const { return found_; }
@@ -148,6 +148,7 @@ class CheckedMemory::Walk {
   std::vector<Marks> regions_;
   std::vector<SiteState> sites_;
   std::vector<Hooks::Window> windows_;
+  Hooks hooks_{nullptr, this, access, failed, tile::kMostTurns};
   std::vector<tile::Findings> found_;
   std::int64_t program_ = -1;  // that runs now
   bool after_atomic_ = false;  // it has done one that orders
@@ -238,7 +239,9 @@ int CheckedMemory::Walk::access(void* self, std::int64_t site, void* address, st
 
 void CheckedMemory::Walk::failed(void* self, std::int64_t site, std::int64_t program) {
   auto& walk = *static_cast<Walk*>(self);
-  walk.note(walk.sites_[static_cast<std::size_t>(site)], Fault::assertion, nullptr, program);
+  const SiteState& s = walk.sites_[static_cast<std::size_t>(site)];
+  walk.note(s, Fault::assertion, nullptr, program);
+  if (s.kind == Site::Kind::loop) walk.hooks_.turns = 0;  // others would wait as long
 }
 
 // The element lies in the site's region; in any, where it is not known to be in one.
@@ -341,6 +344,7 @@ bool CheckedMemory::Walk::atomic(SiteState& s, std::uint64_t granule, char* addr
 
 void CheckedMemory::Walk::note(const SiteState& s, Fault fault, char* address, std::int64_t program,
                                std::uint32_t other) {
+  if (hooks_.turns == 0) return;  // a loop was left before its end: what follows is not the kernel's doing
   const auto site = static_cast<std::size_t>(&s - sites_.data());
   tile::Finding& f = found_[site][static_cast<std::size_t>(fault)];
   if (f.count++ > 0) return;

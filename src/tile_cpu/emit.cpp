@@ -231,7 +231,14 @@ void Emitter::emit_while(const Op& op) {
   carry(op.results, op.operands);
   for (const Block& b : op.blocks)
     for (std::size_t k = 0; k < b.params.size(); ++k) home(b.params[k]) = home(op.results[k]);
-  line("for (;;) {");
+  if (is_hooked(build_)) {
+    const std::string turns = fresh("turns");
+    line(fmt::format("for (i64 {} = 0;; ++{}) {{", turns, turns));
+    line(fmt::format("if ({} >= hooks->turns) {{ hooks->failed(hooks->context, {}, program); break; }}", turns,
+                     site(op)));
+  } else {
+    line("for (;;) {");
+  }
   emit_block(op.blocks[0]);
   line(fmt::format("if (!{}) break;", home(op.blocks[0].ops.back().operands[0]).text));
   emit_block(op.blocks[1], &op, op.blocks[1].params);

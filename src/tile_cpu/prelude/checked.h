@@ -10,6 +10,7 @@ struct Hooks {
   void* context;
   int (*access)(void* context, i64 site, void* address, i64 program, const void* value);
   void (*failed)(void* context, i64 site, i64 program);
+  i64 turns;
 };
 // An element in the window that only this program has touched so far, if any; its mark says so from now on.
 template <class S>
