@@ -467,7 +467,7 @@ class Evaluator::Impl {
       if (!c.changed[i]) continue;
       if (std::find(changing_.begin(), changing_.end(), i) == changing_.end()) changing_.push_back(i);
       OutputComparison o = compare(c.eager_inputs[i], got[i], engine_, c.draw.spread).take();
-      o.name = fmt::format("input '{}'", name);
+      o.name = fmt::format("input '{}', which eager changes", name);
       comparison.outputs.push_back(std::move(o));
     }
   }

@@ -43,7 +43,7 @@ std::string kernel_json(const KernelReport& k) {
 }
 
 void print_json(const std::string& graph, const Evaluation& e) {
-  std::vector<std::string> kernels, errors;
+  std::vector<std::string> kernels, notes, errors;
   for (const KernelReport& k : e.kernels) kernels.push_back(kernel_json(k));
   std::string line = fmt::format(R"({{"graph": {}, "status": "{}", "matches": {})", json_string(graph),
                                  status_name(e.status), e.matches);
@@ -57,6 +57,8 @@ void print_json(const std::string& graph, const Evaluation& e) {
     for (std::size_t i = 1; i < e.errors.size(); ++i) errors.push_back(error_json(e.errors[i]));
     line += fmt::format(R"(, "more_errors": [{}])", text_join(errors, ", "));
   }
+  for (const std::string& n : e.notes) notes.push_back(json_string(n));
+  if (!notes.empty()) line += fmt::format(R"(, "notes": [{}])", text_join(notes, ", "));
   fmt::print("{}}}\n", line);
 }
 

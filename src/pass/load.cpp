@@ -36,6 +36,7 @@ std::vector<std::string> read_order(const std::string& folder, const char* file_
     refuse(
         file, "no order file",
         fmt::format("a pass folder holds {}: a JSON array of the pass files' stems, in the order to apply", file_name));
+  if (file_is_link(file)) refuse(file, "a link to another file", "put the file itself into the folder");
   const std::string text = file_read(file, std::size_t{1} << 20).take();
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_discarded() || !json.is_array())
