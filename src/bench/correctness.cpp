@@ -167,10 +167,16 @@ struct Near {
     std::int32_t out = 0;
     for (std::int64_t i = 0; i < chunk.count; ++i) {
       const C distance = chunk.distance[i];
-      const C allowed = E::round(atol + std::fabs(E::round(rtol * chunk.expected[i])));
-      out += ((distance <= allowed) & (distance <= finite)) ? 0 : 1;
+      out += ((distance <= allowed(chunk.expected[i])) & (distance <= finite)) ? 0 : 1;
     }
     return out;
+  }
+  C allowed(C expected) const { return E::round(atol + std::fabs(E::round(rtol * expected))); }
+  // How far out an element is: above 1 where it is wrong.
+  double excess(const Chunk<E>& chunk, std::int64_t i) const {
+    if (chunk.distance[i] == 0) return 0;
+    const double out = static_cast<double>(chunk.distance[i]) / static_cast<double>(allowed(chunk.expected[i]));
+    return out == out ? out : std::numeric_limits<double>::infinity();  // one infinity for another
   }
   // Whatever is near by this one is near by the other.
   bool implies(const Near& other) const { return rtol <= other.rtol && atol <= other.atol; }
@@ -261,12 +267,27 @@ struct Elements {
         if (chunk.read(got, expected, i, std::min(end - i, kChunk))) some(chunk, of_block);
     });
   }
-  std::int64_t wrong(const Near<E>& near) const {
-    const auto blocks = different<std::int64_t>([&](Chunk<E>& chunk, std::int64_t& of_block) {
+  // How many are wrong, and which is the furthest out.
+  void count_wrong(const Near<E>& near, OutputComparison& out) const {
+    struct Wrong {
+      std::int64_t count = 0, at = 0;
+      double excess = 0;
+    };
+    const auto blocks = different<Wrong>([&](Chunk<E>& chunk, Wrong& of_block) {
       chunk.measure();
-      of_block += near.far(chunk);
+      const std::int64_t far = near.far(chunk);
+      of_block.count += far;
+      for (std::int64_t i = 0; i < chunk.count && far > 0; ++i)
+        if (const double excess = near.excess(chunk, i); excess > of_block.excess)
+          of_block = {of_block.count, chunk.begin + i, excess};
     });
-    return std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0});
+    Wrong all;
+    for (const Wrong& w : blocks)
+      all = {all.count + w.count, w.excess > all.excess ? w.at : all.at, std::max(all.excess, w.excess)};
+    out.wrong = all.count;
+    out.worst = all.at;
+    out.worst_expected = static_cast<double>(expected[all.at].value());
+    out.worst_got = static_cast<double>(got[all.at].value());
   }
 };
 
@@ -296,7 +317,7 @@ void compare_floats(const Elements<E>& elements, double atol_scale, OutputCompar
   for (std::size_t law = 0; law < kLaws; ++law) out.by_law[law] = sweep.tightest(law);
   const std::size_t own = *law_of(out.dtype);
   out.tightest_t = out.by_law[own];
-  if (out.tightest_t > kReportedAt) out.wrong = elements.wrong(sweep.at(own, kReportedAt));
+  if (out.tightest_t > kReportedAt) elements.count_wrong(sweep.at(own, kReportedAt), out);
 }
 
 template <class E>

@@ -37,7 +37,8 @@ struct OutputComparison {
   double max_diff = 0;  // of elements that are not equal; NaN where one of them is
   double mean_diff = 0;
   std::int64_t wrong = 0;  // elements that are not right at t = -5
-  std::int64_t worst = 0;  // the element of the largest difference, in row-major order
+  std::int64_t worst =
+      0;  // the furthest beyond its tolerance where some are wrong, else of the largest difference; row-major
   double worst_expected = 0, worst_got = 0;
   std::int64_t elements = 0;
 };
