@@ -425,7 +425,7 @@ void Trace::run_builtin(const Step& step, std::vector<Abstract>& registers) {
 Rule rule_find(const Schema& schema) {
   const std::string full =
       schema.overload.empty() ? std::string(schema.name) : fmt::format("{}.{}", schema.name, schema.overload);
-  for (const auto rules : {rules_pointwise(), rules_view(), rules_reduce(), rules_window(), rules_product()})
+  for (const auto rules : {rules_pointwise(), rules_view(), rules_copy(), rules_reduce(), rules_window(), rules_product()})
     for (const RuleRow& row : rules)
       if (row.op == full || row.op == schema.name) return row.rule;
   return nullptr;

@@ -120,6 +120,7 @@ struct RuleRow {
 };
 std::span<const RuleRow> rules_pointwise();
 std::span<const RuleRow> rules_view();
+std::span<const RuleRow> rules_copy();
 std::span<const RuleRow> rules_reduce();
 std::span<const RuleRow> rules_window();
 std::span<const RuleRow> rules_product();
