@@ -20,6 +20,14 @@ struct Case {
   RunValue expected;
   RunValue expected_on_cpu;       // where it is compared
   bool by_timed_threads = false;  // expected was
+  bool firm = true;               // a wrong answer would surely be seen
+  std::vector<double> limits;     // by value that is compared: who is as far off has not computed it. Made when asked
+  // Eager's answers, and what it made of its inputs, when these were moved. Made when somebody asks.
+  struct Moved {
+    RunValue answer;
+    std::vector<TensorRef> inputs;
+  };
+  std::vector<Moved> moved;
   bool changes() const { return std::find(changed.begin(), changed.end(), true) != changed.end(); }
 };
 
@@ -38,9 +46,8 @@ class CaseSource {
   std::vector<TensorRef>& given(const Case& c);
   // Eager's answer once more, by the threads that it has now.
   Result<std::monostate> again(Case& c);
-  // How far eager moves when its inputs do, by as much as a step of arithmetic may round: where it moves far, a
-  // candidate's answer may.
-  Result<Comparison> unsteady(const Case& c);
+  // Makes what is moved: every input by as much as a step of arithmetic may round, three times.
+  Result<std::monostate> move(Case& c);
 
   // Seconds of eager's calls above but the last two kinds: they are its first warm-ups.
   const std::vector<double>& seconds() const { return seconds_; }

@@ -433,6 +433,95 @@ struct MemoryOrder {
     return out;
   }
 };
+
+// --- doubt
+
+constexpr std::int64_t kTogether = 64;  // elements that lie side by side move alike
+constexpr double kTimes = 8;            // what they moved by
+
+std::int64_t some_of(std::int64_t elements) { return std::min<std::int64_t>(4, elements / 16); }
+
+// The elements of one tensor on all sides, from `begin` on, as distances from eager's.
+template <class E>
+struct Moves {
+  const E *expected, *got, *one, *other, *another;
+
+  static double distance(const E& a, const E& b) {
+    const auto x = static_cast<double>(a.value()), y = static_cast<double>(b.value());
+    if (x == y || (x != x && y != y)) return 0;
+    const double d = std::fabs(x - y);
+    return d == d ? d : std::numeric_limits<double>::infinity();
+  }
+  void add(std::int64_t begin, std::int64_t count, const Tolerance& tolerance, Doubt& out) const {
+    std::array<double, kTogether> moved{}, sorted{};
+    for (std::int64_t i = 0; i < count; ++i)
+      moved[i] =
+          std::max(distance(one[begin + i], expected[begin + i]), distance(other[begin + i], expected[begin + i]));
+    std::copy_n(moved.begin(), count, sorted.begin());
+    std::nth_element(sorted.begin(), sorted.begin() + count / 2, sorted.begin() + count);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const E& e = expected[begin + i];
+      const double allowed = tolerance.atol + tolerance.rtol * std::fabs(static_cast<double>(e.value())) +
+                             kTimes * std::max(moved[i], sorted[count / 2]);
+      out.unexplained += distance(got[begin + i], e) <= allowed ? 0 : 1;
+      out.usual += distance(another[begin + i], e) <= allowed ? 0 : 1;
+    }
+    out.elements += count;
+  }
+};
+
+template <class E>
+Doubt doubt_of(const std::array<const void*, 5>& data, std::int64_t n, const Tolerance& tolerance, Engine& engine) {
+  const auto at = [&](std::size_t i) { return static_cast<const E*>(data[i]); };
+  const Moves<E> moves{at(0), at(1), at(2), at(3), at(4)};
+  const auto blocks = by_blocks<Doubt>(n, &engine, [&](Doubt& of_block, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; i += kTogether)
+      moves.add(i, std::min(kTogether, end - i), tolerance, of_block);
+  });
+  Doubt out;
+  for (const Doubt& d : blocks) {
+    out.elements += d.elements;
+    out.unexplained += d.unexplained;
+    out.usual += d.usual;
+  }
+  return out;
+}
+
+template <class E>
+Bounds bounds_of(const void* data, std::int64_t n, Engine& engine) {
+  const auto* x = static_cast<const E*>(data);
+  const auto wider = [](Bounds b, double v) { return Bounds{v < b.low ? v : b.low, v > b.high ? v : b.high}; };
+  const auto first = static_cast<double>(x[0].value());
+  Bounds out{first, first};
+  for (const Bounds& b : by_blocks<Bounds>(n, &engine, [&](Bounds&of_block, std::int64_t begin, std::int64_t end) {
+         of_block = {first, first};
+         for (std::int64_t i = begin; i < end; ++i) of_block = wider(of_block, static_cast<double>(x[i].value()));
+       }))
+    out = wider(wider(out, b.low), b.high);
+  return out;
+}
+
+// Calls `of` with an element of the dtype's kind; false where there is none: complex, float8.
+template <class F>
+bool with_element(Dtype dtype, F of) {
+  switch (dtype) {
+    case Dtype::float32: return of(Plain<float>{}), true;
+    case Dtype::float64: return of(Plain<double>{}), true;
+    case Dtype::float16: return of(Half{}), true;
+    case Dtype::bfloat16: return of(Brain{}), true;
+    case Dtype::int64: return of(Plain<std::int64_t>{}), true;
+    case Dtype::int32: return of(Plain<std::int32_t>{}), true;
+    case Dtype::int16: return of(Plain<std::int16_t>{}), true;
+    case Dtype::int8: return of(Plain<std::int8_t>{}), true;
+    case Dtype::uint8:
+    case Dtype::boolean: return of(Plain<std::uint8_t>{}), true;
+    case Dtype::uint16: return of(Plain<std::uint16_t>{}), true;
+    case Dtype::uint32: return of(Plain<std::uint32_t>{}), true;
+    case Dtype::uint64: return of(Plain<std::uint64_t>{}), true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 Result<bool> all_finite(const RunValue& value, Engine& engine) {
@@ -442,13 +531,53 @@ Result<bool> all_finite(const RunValue& value, Engine& engine) {
   auto flat = MemoryOrder(value.tensor).flat(value.tensor, engine);
   if (!flat) return std::move(flat.error());
   const std::int64_t n = describe(*flat).element_count();
-  switch (flat->dtype) {
-    case Dtype::float32: return finite<Plain<float>>(flat->data, n, engine);
-    case Dtype::float64: return finite<Plain<double>>(flat->data, n, engine);
-    case Dtype::float16: return finite<Half>(flat->data, n, engine);
-    case Dtype::bfloat16: return finite<Brain>(flat->data, n, engine);
-    default: return true;
+  bool out = true;
+  with_element(flat->dtype, [&]<class E>(E) {
+    if constexpr (std::is_floating_point_v<typename E::Compute>) out = finite<E>(flat->data, n, engine);
+  });
+  return out;
+}
+
+bool Doubt::explains() const { return unexplained <= 4 * usual + some_of(elements); }
+bool Doubt::is_broad() const { return usual > elements / 64 + some_of(elements); }
+
+Result<std::optional<Doubt>> doubt_of(const RunValue& expected, const RunValue& got,
+                                      const std::vector<const RunValue*>& moved, Tolerance tolerance, Engine& engine) {
+  std::vector<const RunValue*> sides = {&expected, &got};
+  sides.insert(sides.end(), moved.begin(), moved.end());
+  using Kind = RunValue::Kind;
+  if (expected.kind != Kind::tensor) {  // a number: in doubt where it moves at all
+    const auto same = [&](const RunValue* v) {
+      return v->kind == expected.kind && v->integer == expected.integer && v->real == expected.real;
+    };
+    const bool moves = !std::all_of(moved.begin(), moved.end(), same);
+    return std::optional(Doubt{1, same(&got) || moves ? 0 : 1, 0});
   }
+  const MemoryOrder order(expected.tensor);
+  std::array<const void*, 5> data{};
+  std::vector<TensorRef> held;  // what is dense is not copied
+  for (const RunValue* v : sides) {
+    if (v->kind != Kind::tensor || v->tensor.dtype != expected.tensor.dtype ||
+        !(v->tensor.sizes == expected.tensor.sizes))
+      return std::optional<Doubt>();
+    auto flat = order.flat(v->tensor, engine);
+    if (!flat) return std::move(flat.error());
+    held.push_back(std::move(*flat));
+    data[held.size() - 1] = held.back().data;
+  }
+  const std::int64_t n = describe(expected.tensor).element_count();
+  Doubt out{n, n, 0};
+  with_element(expected.tensor.dtype, [&]<class E>(E) { out = doubt_of<E>(data, n, tolerance, engine); });
+  return std::optional(out);
+}
+
+Result<Bounds> bounds_of(const TensorRef& tensor, Engine& engine) {
+  auto flat = MemoryOrder(tensor).flat(tensor, engine);
+  if (!flat) return std::move(flat.error());
+  Bounds out;
+  const std::int64_t n = describe(tensor).element_count();
+  if (n > 0) with_element(flat->dtype, [&]<class E>(E) { out = bounds_of<E>(flat->data, n, engine); });
+  return out;
 }
 
 Result<bool> equal_bytes(const TensorRef& a, const TensorRef& b, Engine& engine) {
@@ -469,35 +598,19 @@ OutputComparison compare(Dtype dtype, const void* expected, const void* got, std
   OutputComparison out;
   out.dtype = dtype;
   out.elements = n;
-  const auto floats = [&]<class E>(E) {
-    compare_floats(Elements<E>{static_cast<const E*>(got), static_cast<const E*>(expected), n, engine}, atol_scale,
-                   out);
-  };
-  const auto integers = [&]<class T>(T) {
-    using E = Plain<T>;
-    compare_integers(Elements<E>{static_cast<const E*>(got), static_cast<const E*>(expected), n, engine}, out);
-  };
-  switch (dtype) {
-    case Dtype::float32: floats(Plain<float>{}); break;
-    case Dtype::float64: floats(Plain<double>{}); break;
-    case Dtype::float16: floats(Half{}); break;
-    case Dtype::bfloat16: floats(Brain{}); break;
-    case Dtype::int64: integers(std::int64_t{}); break;
-    case Dtype::int32: integers(std::int32_t{}); break;
-    case Dtype::int16: integers(std::int16_t{}); break;
-    case Dtype::int8: integers(std::int8_t{}); break;
-    case Dtype::uint8:
-    case Dtype::boolean: integers(std::uint8_t{}); break;
-    case Dtype::uint16: integers(std::uint16_t{}); break;
-    case Dtype::uint32: integers(std::uint32_t{}); break;
-    case Dtype::uint64: integers(std::uint64_t{}); break;
-    default: {  // complex, float8: by their bytes
-      const std::size_t bytes = static_cast<std::size_t>(n) * dtype_row(dtype).size;
-      out.tightest_t = n == 0 || std::memcmp(got, expected, bytes) == 0 ? kTightest : kNever;
-      out.wrong = out.tightest_t == kNever ? n : 0;
-      out.equal = out.wrong == 0;
-      out.by_law.fill(out.tightest_t);
-    }
+  const bool known = with_element(dtype, [&]<class E>(E) {
+    const Elements<E> elements{static_cast<const E*>(got), static_cast<const E*>(expected), n, engine};
+    if constexpr (std::is_floating_point_v<typename E::Compute>)
+      compare_floats(elements, atol_scale, out);
+    else
+      compare_integers(elements, out);
+  });
+  if (!known) {  // by their bytes
+    const std::size_t bytes = static_cast<std::size_t>(n) * dtype_row(dtype).size;
+    out.tightest_t = n == 0 || std::memcmp(got, expected, bytes) == 0 ? kTightest : kNever;
+    out.wrong = out.tightest_t == kNever ? n : 0;
+    out.equal = out.wrong == 0;
+    out.by_law.fill(out.tightest_t);
   }
   return out;
 }
@@ -515,6 +628,9 @@ Result<OutputComparison> compare(const TensorRef& expected, const TensorRef& got
 }
 
 std::string wrong_text(const OutputComparison& o) {
+  if (o.constant)
+    return fmt::format("no nearer to eager's than one number everywhere would be; the largest difference is {}",
+                       python_float(o.max_diff));
   if (o.wrong == 0)
     return fmt::format("the largest difference is {}, which is right from t = {}", python_float(o.max_diff),
                        o.tightest_t);

@@ -41,6 +41,7 @@ struct OutputComparison {
       0;  // the furthest beyond its tolerance where some are wrong, else of the largest difference; row-major
   double worst_expected = 0, worst_got = 0;
   std::int64_t elements = 0;
+  bool constant = false;  // some number, everywhere, would be as near: right at no t
 };
 
 // What an output is, on both sides; a dtype's name, or that of a Python type.
@@ -62,6 +63,26 @@ struct Comparison {
 
 // `atol_scale`: how many times larger than recorded the inputs were, and so may be the absolute error.
 Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine, double atol_scale = 1);
+
+// How much of an answer's difference is explained by how eager's own answer moves when its inputs do, by as much as a
+// step of arithmetic may round: a sum that cancels moves far, an index of the largest jumps.
+struct Doubt {
+  std::int64_t elements = 0;
+  std::int64_t unexplained = 0;  // that differ by more than a tolerance and some times what such elements moved by
+  std::int64_t usual = 0;        // eager's own, by another move: there is no more to ask of anyone
+  bool explains() const;
+  // So much is in doubt that a wrong answer may be among it.
+  bool is_broad() const;
+};
+// `moved`: eager's answers to inputs that were moved, three times. Nothing where they have other shapes.
+Result<std::optional<Doubt>> doubt_of(const RunValue& expected, const RunValue& got,
+                                      const std::vector<const RunValue*>& moved, Tolerance tolerance, Engine& engine);
+
+// The least and the largest number of a tensor that has no NaN.
+struct Bounds {
+  double low = 0, high = 0;
+};
+Result<Bounds> bounds_of(const TensorRef& tensor, Engine& engine);
 
 // What is wrong with an output, in words.
 std::string wrong_text(const OutputComparison& o);
