@@ -33,7 +33,7 @@ constexpr int kFarAt = -4;      // what lies far out must be right at this t
 // Timed results that are compared: the first ones, and some more.
 constexpr int kAlwaysChecked = 2;
 constexpr std::uint64_t kCheckedOneOf = 16;
-constexpr std::size_t kLongestMessage = 4096, kMostNotes = 100;
+constexpr std::size_t kLongestMessage = 4096, kMostNotes = 100, kMostKernels = 200;
 
 struct Stop {};  // the evaluation has its status
 
@@ -674,18 +674,26 @@ Record make_record(const Evaluation& e) {
   Record r;
   r.status = e.status;
   r.errors = e.errors;
-  for (Error& error : r.errors)  // a candidate's own words are as long as it likes
-    if (error.message.size() > kLongestMessage) error.message = error.message.substr(0, kLongestMessage) + "...";
+  // A candidate's own words are as long as it likes, and it launches as often.
+  const auto cut = [](std::string& text) {
+    if (text.size() > kLongestMessage) text = text.substr(0, kLongestMessage) + "...";
+  };
+  for (Error& error : r.errors) cut(error.message);
   r.notes = e.notes;
   if (r.notes.size() > kMostNotes) {
     const std::size_t more = r.notes.size() - kMostNotes;
     r.notes.resize(kMostNotes);
     r.notes.push_back(fmt::format("and {} notes more", more));
   }
+  for (const KernelReport& k : e.kernels) {
+    if (r.kernels.size() == kMostKernels) break;
+    r.kernels.push_back({k.name, k.constexprs, {k.grid[0], k.grid[1], k.grid[2]}});
+    cut(r.kernels.back().constexprs);
+  }
+  if (e.kernels.size() > kMostKernels)
+    r.notes.push_back(fmt::format("and {} launches more", e.kernels.size() - kMostKernels));
   r.matches = e.matches;
   r.stages = e.stages;
-  for (const KernelReport& k : e.kernels)
-    r.kernels.push_back({k.name, k.constexprs, {k.grid[0], k.grid[1], k.grid[2]}});
   if (e.compared) {
     const Comparison& c = e.comparison;
     for (const OutputTypes& types : c.types)
