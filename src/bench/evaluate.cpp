@@ -72,6 +72,20 @@ double half_of_constant(const Bounds& bounds, Dtype dtype) {
   return (middle >= 16 * unit * largest ? std::min(middle, largest) : largest) / 2;
 }
 
+// What some of its tensors hold may decide shapes, or numbers that are given to kernels: other draws need other
+// kernels, and none can be compiled once the worker is sealed.
+bool has_shapes_by_contents(const Graph& graph) {
+  constexpr std::string_view kNames[] = {"nonzero", "argwhere",           "masked_select",
+                                         "unique",  "unique_consecutive", "item",
+                                         "tolist",  "bincount",           "repeat_interleave"};
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+    const std::string_view name = std::string_view(node.target).substr(node.target.rfind('.') + 1);
+    bool by_mask = false;  // x[mask]
+    if (node.target == "operator.getitem") value_nodes(node.args[1], [&](NodeId) { by_mask = true; });
+    return by_mask || std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+  });
+}
+
 // Of all text of a candidate. No text can be made to have a digest that was chosen before.
 std::uint64_t digest_of(const PassFolder& folder) {
   std::string all;
@@ -312,12 +326,14 @@ class Evaluator::Impl {
     }
   }
 
-  // On the recorded inputs, which are compared, and on the others too where they may decide what is accessed.
+  // On the recorded inputs, which are compared, and on the others too where they may decide what is accessed, or what
+  // kernels there are.
   Comparison checked_run(CheckedBackend& backend) {
     std::vector<std::unique_ptr<WrapperStep>> steps;
     const auto subject = with_kernels(backend, steps);
     Comparison out = compare(cases_[0].expected_on_cpu, run_checked(*subject, backend, cases_[0]), engine_).take();
-    for (std::size_t i = 1; i < draws_.size() && backend.by_contents(); ++i)
+    const bool others = backend.by_contents() || has_shapes_by_contents(graph_.graph);
+    for (std::size_t i = 1; i < draws_.size() && others; ++i)
       if (std::optional<Case> c = other_case(i)) {
         run_checked(*subject, backend, *c);
         if (bytes_of(c->inputs) < kSmallBytes) small_cases_[i] = std::move(c);
