@@ -21,7 +21,7 @@ struct Case {
   RunValue expected_on_cpu;       // where it is compared
   bool by_timed_threads = false;  // expected was
   bool firm = true;               // a wrong answer would surely be seen
-  std::vector<double> limits;     // by value that is compared: who is as far off has not computed it. Made when asked
+  std::vector<Typical> typical;   // by value that is compared. Made when somebody asks
   // Eager's answers, and what it made of its inputs, when these were moved. Made when somebody asks.
   struct Moved {
     RunValue answer;

@@ -487,18 +487,32 @@ Doubt doubt_of(const std::array<const void*, 5>& data, std::int64_t n, const Tol
   return out;
 }
 
-template <class E>
-Bounds bounds_of(const void* data, std::int64_t n, Engine& engine) {
+// The mean of what `of` makes of every element.
+template <class E, class F>
+double mean_of(const void* data, std::int64_t n, Engine& engine, F of) {
   const auto* x = static_cast<const E*>(data);
-  const auto wider = [](Bounds b, double v) { return Bounds{v < b.low ? v : b.low, v > b.high ? v : b.high}; };
-  const auto first = static_cast<double>(x[0].value());
-  Bounds out{first, first};
-  for (const Bounds& b : by_blocks<Bounds>(n, &engine, [&](Bounds&of_block, std::int64_t begin, std::int64_t end) {
-         of_block = {first, first};
-         for (std::int64_t i = begin; i < end; ++i) of_block = wider(of_block, static_cast<double>(x[i].value()));
-       }))
-    out = wider(wider(out, b.low), b.high);
-  return out;
+  const auto blocks = by_blocks<double>(n, &engine, [&](double& sum, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) sum += of(static_cast<double>(x[i].value()));
+  });
+  return std::accumulate(blocks.begin(), blocks.end(), 0.0) / static_cast<double>(n);
+}
+
+constexpr double kRoundings = 16;
+
+double rounding(Dtype dtype) { return dtype == Dtype::bfloat16 ? 0x1p-8 : dtype == Dtype::float16 ? 0x1p-11 : 0x1p-14; }
+
+template <class E>
+std::int64_t count_as_constant(const void* expected, const void* got, std::int64_t n, double constant, double unit,
+                               Engine& engine) {
+  const auto *e = static_cast<const E*>(expected), *g = static_cast<const E*>(got);
+  const auto blocks =
+      by_blocks<std::int64_t>(n, &engine, [&](std::int64_t& count, std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const auto x = static_cast<double>(e[i].value()), d = std::fabs(static_cast<double>(g[i].value()) - x);
+          count += d < std::max(std::fabs(x - constant) / 2, kRoundings * unit * std::fabs(x)) || d == 0 ? 0 : 1;
+        }
+      });
+  return std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0});
 }
 
 // Calls `of` with an element of the dtype's kind; false where there is none: complex, float8.
@@ -571,12 +585,31 @@ Result<std::optional<Doubt>> doubt_of(const RunValue& expected, const RunValue& 
   return std::optional(out);
 }
 
-Result<Bounds> bounds_of(const TensorRef& tensor, Engine& engine) {
+Result<Typical> typical_of(const TensorRef& tensor, Engine& engine) {
   auto flat = MemoryOrder(tensor).flat(tensor, engine);
   if (!flat) return std::move(flat.error());
-  Bounds out;
+  Typical out;
   const std::int64_t n = describe(tensor).element_count();
-  if (n > 0) with_element(flat->dtype, [&]<class E>(E) { out = bounds_of<E>(flat->data, n, engine); });
+  if (n == 0) return out;
+  with_element(flat->dtype, [&]<class E>(E) {
+    out.mean = mean_of<E>(flat->data, n, engine, [](double x) { return x; });
+    out.size = mean_of<E>(flat->data, n, engine, [](double x) { return std::fabs(x); });
+    out.deviation = mean_of<E>(flat->data, n, engine, [&](double x) { return std::fabs(x - out.mean); });
+  });
+  return out;
+}
+
+Result<bool> is_as_constant(const TensorRef& expected, const Typical& typical, const TensorRef& got, Engine& engine) {
+  const MemoryOrder order(expected);
+  auto a = order.flat(expected, engine), b = order.flat(got, engine);
+  if (!a) return std::move(a.error());
+  if (!b) return std::move(b.error());
+  const std::int64_t n = describe(expected).element_count();
+  bool out = false;
+  with_element(expected.dtype, [&]<class E>(E) {
+    for (const double constant : {0.0, typical.mean})
+      out = out || 4 * count_as_constant<E>(a->data, b->data, n, constant, rounding(expected.dtype), engine) > n;
+  });
   return out;
 }
 

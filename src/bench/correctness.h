@@ -78,11 +78,14 @@ struct Doubt {
 Result<std::optional<Doubt>> doubt_of(const RunValue& expected, const RunValue& got,
                                       const std::vector<const RunValue*>& moved, Tolerance tolerance, Engine& engine);
 
-// The least and the largest number of a tensor that has no NaN.
-struct Bounds {
-  double low = 0, high = 0;
+// The numbers of a tensor on the whole.
+struct Typical {
+  double mean = 0, size = 0, deviation = 0;  // size: the mean of |x|, deviation: of |x - mean|
 };
-Result<Bounds> bounds_of(const TensorRef& tensor, Engine& engine);
+Result<Typical> typical_of(const TensorRef& tensor, Engine& engine);
+// Whether one number everywhere, zero or the mean, would be about as near to what is expected: a quarter of all
+// elements is off by half of what that would be, and by more than some roundings.
+Result<bool> is_as_constant(const TensorRef& expected, const Typical& typical, const TensorRef& got, Engine& engine);
 
 // What is wrong with an output, in words.
 std::string wrong_text(const OutputComparison& o);

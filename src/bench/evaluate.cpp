@@ -64,14 +64,6 @@ bool gives_halves(const RunValue& value) {
   });
 }
 
-// Half of what the best single number would be off by. Where numbers hardly differ, that is what their rounding hides.
-double half_of_constant(const Bounds& bounds, Dtype dtype) {
-  const double largest = std::max(std::fabs(bounds.low), std::fabs(bounds.high)),
-               middle = (bounds.high - bounds.low) / 2;
-  const double unit = dtype == Dtype::bfloat16 ? 0x1p-8 : dtype == Dtype::float16 ? 0x1p-11 : 0x1p-14;
-  return (middle >= 16 * unit * largest ? std::min(middle, largest) : largest) / 2;
-}
-
 // What some of its tensors hold may decide shapes, or numbers that are given to kernels: other draws need other
 // kernels, and none can be compiled once the worker is sealed.
 bool has_shapes_by_contents(const Graph& graph) {
@@ -446,7 +438,7 @@ class Evaluator::Impl {
       OutputComparison& o = comparison.outputs[i];
       const auto law = law_of(o.dtype);
       const bool far = is_hard(c.draw) && o.tightest_t > at;
-      const bool constant = law && !o.equal && !(o.max_diff < limit(c, i, expected));
+      const bool constant = is_constant(c, o, i, expected, have[i]);
       if (!far && !constant) continue;
       Tolerance tolerance = far && law ? passnet::tolerance(*law, at + kSlackBeyond) : Tolerance{0, 0};
       tolerance.atol *= c.draw.spread;
@@ -460,13 +452,17 @@ class Evaluator::Impl {
     return wrong || !is_hard(c.draw);
   }
 
-  double limit(Case& c, std::size_t i, const std::vector<RunValue>& expected) {
-    for (std::size_t k = c.limits.size(); k <= i; ++k)
-      c.limits.push_back(
-          expected[k].kind != RunValue::Kind::tensor
-              ? HUGE_VAL
-              : half_of_constant(bounds_of(expected[k].tensor, engine_).take(), expected[k].tensor.dtype));
-    return c.limits[i];
+  // Nobody who computes is so far off.
+  bool is_constant(Case& c, const OutputComparison& o, std::size_t i, const std::vector<RunValue>& expected,
+                   const RunValue& got) {
+    if (!law_of(o.dtype) || o.equal || got.kind != RunValue::Kind::tensor) return false;
+    for (std::size_t k = c.typical.size(); k <= i; ++k) {
+      const bool is_tensor = expected[k].kind == RunValue::Kind::tensor;
+      c.typical.push_back(is_tensor ? typical_of(expected[k].tensor, engine_).take() : Typical{});
+    }
+    const Typical& typical = c.typical[i];
+    if (o.max_diff < std::min(typical.size, typical.deviation) / 2) return false;  // most are
+    return is_as_constant(expected[i].tensor, typical, got.tensor, engine_).take();
   }
 
   // Where eager's own answer hangs on last bits, a candidate's may hang on others.
