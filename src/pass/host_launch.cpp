@@ -30,12 +30,45 @@ constexpr std::string_view kTensorDescriptor = "triton.tools.tensor_descriptor.T
 // Decorators whose arguments are given, to be called with a kernel.
 constexpr std::string_view kAutotune = "triton.autotune()", kHeuristics = "triton.heuristics()";
 
-// What triton's launcher takes beside the kernel's own parameters.
+// What triton's launcher and its back-ends take beside the kernel's own parameters. Those that do not change what a
+// kernel computes are ignored; `ir_override`, which does, is not among them.
+constexpr std::string_view kLaunchOptions[] = {"num_warps",
+                                               "num_stages",
+                                               "num_ctas",
+                                               "maxnreg",
+                                               "warp_size",
+                                               "cluster_dims",
+                                               "minRegAutoWS",
+                                               "maxRegAutoWS",
+                                               "enable_fp_fusion",
+                                               "enable_reflect_ftz",
+                                               "launch_cooperative_grid",
+                                               "launch_cluster",
+                                               "launch_pdl",
+                                               "supported_fp8_dtypes",
+                                               "deprecated_fp8_dot_operand_dtypes",
+                                               "default_dot_input_precision",
+                                               "allowed_dot_input_precisions",
+                                               "max_num_imprecise_acc_default",
+                                               "extern_libs",
+                                               "debug",
+                                               "sanitize_overflow",
+                                               "backend_name",
+                                               "arch",
+                                               "ptx_version",
+                                               "ptx_options",
+                                               "instrumentation_mode",
+                                               "waves_per_eu",
+                                               "matrix_instr_nonkdim",
+                                               "kpack",
+                                               "allow_flush_denorm",
+                                               "schedule_hint",
+                                               "instruction_sched_variant",
+                                               "stream",
+                                               "warmup"};
+
 bool is_launch_option(std::string_view name) {
-  for (const std::string_view known : {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion",
-                                       "waves_per_eu", "matrix_instr_nonkdim", "stream", "warmup"})
-    if (name == known) return true;
-  return false;
+  return std::find(std::begin(kLaunchOptions), std::end(kLaunchOptions), name) != std::end(kLaunchOptions);
 }
 
 }  // namespace
@@ -306,6 +339,9 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
       stages = integer(value, place);
     } else if (name == "enable_fp_fusion") {
       fusion = truth(value, place);
+    } else if (name == "default_dot_input_precision" && !(value.is(Kind::string) && value.text == "tf32")) {
+      refuse(Code::host, fmt::format("launch option '{}' other than 'tf32', the default", name), place,
+             "write tl.dot(a, b, input_precision=...) in the kernel");
     } else if (!is_launch_option(name)) {
       raise("TypeError", fmt::format("{} has no parameter '{}'", kernel.name, name), place);
     }
