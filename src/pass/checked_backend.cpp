@@ -136,11 +136,13 @@ class CheckedPlan final : public PreparedPlan {
 
   void made(BufferId buffer, void* const* addresses) override {
     const Buffer& b = plan_.buffers[static_cast<std::size_t>(buffer)];
-    if (b.kind == BufferKind::view) return;
     if (b.kind == BufferKind::copy) find_unwritten(b.base, "copied", copied_);
     const bool written = b.kind != BufferKind::fresh || b.fill == Fill::value;
-    regions_[static_cast<std::size_t>(buffer)] = memory_->add(
-        addresses[buffer], hull_bytes(b.desc), static_cast<std::int64_t>(dtype_row(b.desc.dtype).size), written);
+    // A view that is filled: the memory it lies in counts as written from here on, also where the view is a part of it.
+    if (b.kind != BufferKind::view)
+      add_region(buffer, written, addresses);
+    else if (b.fill == Fill::value)
+      add_region(b.base, written, addresses);
   }
 
   void launch(std::size_t index, void* const* addresses) override {
@@ -172,6 +174,12 @@ class CheckedPlan final : public PreparedPlan {
   }
 
  private:
+  void add_region(BufferId buffer, bool written, void* const* addresses) {
+    const TensorDesc& d = plan_.buffers[static_cast<std::size_t>(buffer)].desc;
+    regions_[static_cast<std::size_t>(buffer)] =
+        memory_->add(addresses[buffer], hull_bytes(d), static_cast<std::int64_t>(dtype_row(d.dtype).size), written);
+  }
+
   void find_unwritten(const PlanOutput& output, std::vector<Error>& errors) const {
     for (const PlanOutput& item : output.items) find_unwritten(item, errors);
     if (output.buffer >= 0) find_unwritten(output.buffer, "returned", errors);

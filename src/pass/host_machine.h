@@ -260,6 +260,8 @@ class HostMachine {
                  py::Place place);
   HostValue reshape(BufferId base, std::vector<std::int64_t> sizes, bool may_copy, py::Place place);
   HostValue copy(BufferId base, Dtype dtype, py::Place place);
+  HostValue fill(const HostValue& tensor, std::string_view name, const HostArgs& args, py::Place place);
+  const Buffer& owner_of(const HostValue& tensor) const;  // of its memory
   HostValue fresh(TensorDesc desc, Fill fill, double value, py::Place place);
   std::vector<std::int64_t> sizes_of(const HostArgs& args, std::size_t first, py::Place place);
   std::int64_t wrap_dim(std::int64_t dim, std::size_t rank, py::Place place) const;

@@ -438,8 +438,8 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
       raise("TypeError", fmt::format("torch.{} needs a dtype", name), place);
     return args[0];  // its limits are attributes
   }
-  if (is_view_function(name) || name == "numel" || name == "is_floating_point" || name == "is_complex" ||
-      name == "is_same_size") {
+  if (is_view_function(name) || is_fill(name) || name == "numel" || name == "is_floating_point" ||
+      name == "is_complex" || name == "is_same_size") {
     for (auto it = kwargs.begin(); it != kwargs.end(); ++it)
       if (it->first == "input") {
         args.insert(args.begin(), it->second);

@@ -141,6 +141,31 @@ HostValue HostMachine::copy(BufferId base, Dtype dtype, py::Place place) {
   return HostValue::tensor(add_buffer(std::move(b)));
 }
 
+const Buffer& HostMachine::owner_of(const HostValue& tensor) const {
+  const Buffer& b = plan_.buffers[static_cast<std::size_t>(tensor.buffer)];
+  return b.kind == BufferKind::view ? plan_.buffers[static_cast<std::size_t>(b.base)] : b;
+}
+
+// y.zero_() and y.fill_(value): a step of the plan, in its place between the launches.
+HostValue HostMachine::fill(const HostValue& tensor, std::string_view name, const HostArgs& args, py::Place place) {
+  if (owner_of(tensor).kind == BufferKind::input)
+    refuse(Code::policy, fmt::format("'.{}' writes an input in a wrapper", name), place,
+           "a wrapper fills what it allocated; a kernel may write inputs");
+  if (args.size() != (name == "fill_" ? 1U : 0U))
+    raise("TypeError", fmt::format("{}() takes {}", name, name == "fill_" ? "one number" : "no arguments"), place);
+  const TensorDesc d = desc(tensor);
+  for (std::size_t i = 0; i < d.sizes.size(); ++i)
+    if (d.strides[i] == 0 && d.sizes[i] > 1)
+      raise("RuntimeError",
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
+            place);
+  const double value = args.empty() ? 0.0 : real(args[0], place);
+  Buffer& filled = plan_.buffers[static_cast<std::size_t>(view(tensor.buffer, d.sizes, d.strides, 0, place).buffer)];
+  filled.fill = Fill::value;
+  filled.fill_value = value;
+  return tensor;
+}
+
 std::int64_t HostMachine::wrap_dim(std::int64_t dim, std::size_t rank, py::Place place) const {
   const auto n = static_cast<std::int64_t>(std::max<std::size_t>(rank, 1));
   if (dim < -n || dim >= n)
@@ -330,7 +355,7 @@ HostValue HostMachine::tensor_attribute(const HostValue& tensor, std::string_vie
   if (name == "data_ptr")
     refuse(Code::policy, "call of '.data_ptr'", place, "a wrapper hands tensors to kernels, never addresses");
   if (!tensor_has(name)) raise("AttributeError", fmt::format("'Tensor' object has no attribute '{}'", name), place);
-  if (!is_metadata(name) && !is_view(name))
+  if (!is_metadata(name) && !is_view(name) && !is_fill(name))
     refuse(Code::policy, fmt::format("'.{}' of a tensor in a wrapper", name), place, allowed_calls_note());
   HostValue method;
   method.kind = Kind::method;
@@ -371,7 +396,8 @@ constexpr MethodParameters kMethods[] = {{"size", {"dim"}},
                                          {"new_ones", {"size"}},
                                          {"new_full", {"size", "fill_value"}},
                                          {"new_empty_strided", {"size", "stride"}},
-                                         {"is_same_size", {"other"}}};
+                                         {"is_same_size", {"other"}},
+                                         {"fill_", {"value"}}};
 
 }  // namespace
 
@@ -442,6 +468,7 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
     if (keyword(kwargs, "dtype") == nullptr) kwargs.emplace_back("dtype", HostValue::of_dtype(d.dtype));
     return allocate(name.substr(4), std::move(args), std::move(kwargs), place);
   }
+  if (is_fill(name)) return fill(tensor, name, args, place);
   if (auto v = view_method(tensor, name, args, place)) return *v;
   if (auto v = part_method(tensor, name, args, place)) return *v;
   if (auto v = cast_method(tensor, name, args, kwargs, place)) return *v;
@@ -468,9 +495,7 @@ std::optional<HostValue> HostMachine::cast_method(const HostValue& tensor, std::
   if (!wanted) return std::nullopt;
   if (*wanted == desc(tensor).dtype) return tensor;
   // A copy in another dtype computes: allowed for what the wrapper itself made.
-  const Buffer& b = plan_.buffers[static_cast<std::size_t>(tensor.buffer)];
-  const Buffer& owner = b.kind == BufferKind::view ? plan_.buffers[static_cast<std::size_t>(b.base)] : b;
-  if (owner.kind == BufferKind::input)
+  if (owner_of(tensor).kind == BufferKind::input)
     refuse(Code::policy, fmt::format("'.{}' converts an input in a wrapper", name), place,
            "cast in the kernel: tl.load(...).to(tl.float32)");
   return copy(tensor.buffer, *wanted, place);

@@ -36,14 +36,13 @@ std::string buffer_text(const LaunchPlan& plan, std::size_t id) {
   const std::string type = fmt::format("{}[{}]", dtype_row(b.desc.dtype).name, fmt::join(b.desc.sizes, ", "));
   const std::string strides =
       b.desc.is_contiguous() ? "" : fmt::format(" strides ({})", fmt::join(b.desc.strides, ", "));
+  const std::string fill = b.fill == Fill::value ? fmt::format(" filled with {}", python_float(b.fill_value)) : "";
   switch (b.kind) {
     case BufferKind::input: return fmt::format("b{} = input {} {}{}", id, b.input, type, strides);
-    case BufferKind::fresh:
-      return fmt::format("b{} = allocate {}{}{}", id, type, strides,
-                         b.fill == Fill::value ? fmt::format(" filled with {}", python_float(b.fill_value)) : "");
+    case BufferKind::fresh: return fmt::format("b{} = allocate {}{}{}", id, type, strides, fill);
     case BufferKind::view:
-      return fmt::format("b{} = view of b{} {}{}{}", id, b.base, type, strides,
-                         b.offset != 0 ? fmt::format(" from {}", b.offset) : "");
+      return fmt::format("b{} = view of b{} {}{}{}{}", id, b.base, type, strides,
+                         b.offset != 0 ? fmt::format(" from {}", b.offset) : "", fill);
     case BufferKind::copy: return fmt::format("b{} = copy of b{} {}{}", id, b.base, type, strides);
   }
   return {};

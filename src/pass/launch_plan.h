@@ -28,7 +28,7 @@ struct Buffer {
   BufferId base = -1;
   std::int64_t offset = 0;  // of a view, in elements from the start of its base
   std::size_t input = 0;
-  Fill fill = Fill::none;
+  Fill fill = Fill::none;  // of a view: y.zero_(), in its place between the launches
   double fill_value = 0;
   py::Place place;                   // the wrapper's line that made it
   const py::Module* file = nullptr;  // which file's

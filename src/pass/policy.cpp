@@ -75,6 +75,8 @@ constexpr std::string_view kViewFunctions[] = {
     "reshape",   "permute",    "transpose", "unsqueeze", "squeeze",  "flatten",      "ravel",
     "t",         "movedim",    "moveaxis",  "swapaxes",  "swapdims", "narrow",       "select",
     "unflatten", "as_strided", "split",     "chunk",     "unbind",   "broadcast_to", "tensor_split"};
+// Methods and functions of torch that set every element to one number: of what a wrapper allocated (HostMachine::fill).
+constexpr std::string_view kFills[] = {"zero_", "fill_"};
 // Other things of torch that are no computation.
 constexpr std::string_view kHarmless[] = {"Size",
                                           "is_tensor",
@@ -165,7 +167,8 @@ bool has(const std::string_view (&list)[N], std::string_view name) {
 
 // torch.NAME, of those that compute nothing.
 bool is_allowed(std::string_view name) {
-  return has(kAllocations, name) || has(kHarmless, name) || has(kContexts, name) || has(kViewFunctions, name);
+  return has(kAllocations, name) || has(kHarmless, name) || has(kContexts, name) || has(kViewFunctions, name) ||
+         has(kFills, name);
 }
 
 // A function of torch that computes. torch.ops and torch._C hold nothing else.
@@ -403,7 +406,7 @@ class PolicyCheck {
     if (name == "data_ptr")
       return refuse(Code::policy, e.place, "call of '.data_ptr'",
                     "a wrapper hands tensors to kernels, never addresses");
-    if (has(kMetadata, name) || has(kViews, name) || name.starts_with("__")) return;
+    if (has(kMetadata, name) || has(kViews, name) || has(kFills, name) || name.starts_with("__")) return;
     const py::Expr& object = *callee.items[0];
     if (object.kind == py::ExprKind::name && !locals_.contains(object.text)) {
       const Binding* b = module_.find(object.text);  // helpers.softmax(x): that function is checked itself
@@ -428,6 +431,7 @@ class PolicyCheck {
 bool is_allocation(std::string_view name) { return has(kAllocations, name); }
 bool is_metadata(std::string_view name) { return has(kMetadata, name); }
 bool is_view(std::string_view name) { return has(kViews, name); }
+bool is_fill(std::string_view name) { return has(kFills, name); }
 bool is_view_function(std::string_view name) { return has(kViewFunctions, name); }
 bool is_context(std::string_view path) {
   return path == "contextlib.nullcontext" || (path.starts_with("torch.") && has(kContexts, path.substr(6)));

@@ -128,6 +128,7 @@ void plan_memory(WrapperStep::Recorded& r) {
   for (std::size_t id = buffers.size(); id-- > 0;) {  // a base stands before its views
     const Buffer& b = buffers[id];
     if (b.base < 0) continue;
+    if (b.fill == Fill::value) r.tensor_needed[id] = 1;
     const auto base = static_cast<std::size_t>(b.base);
     if (b.kind == BufferKind::copy || r.tensor_needed[id] != 0) r.tensor_needed[base] = 1;
     if (b.kind == BufferKind::view && returned[id] != 0) returned[base] = 1;
@@ -241,6 +242,7 @@ void WrapperStep::make_buffer(Recorded& r, std::size_t id, std::span<const RunVa
       if (address != nullptr) address += b.offset * static_cast<std::int64_t>(dtype_row(b.desc.dtype).size);
       r.addresses[id] = address;
       if (needed) r.tensors[id] = engine_.view(r.tensors[base], b.desc, b.offset).take();
+      if (b.fill == Fill::value) engine_.fill(r.tensors[id], b.fill_value).take();
       break;
     }
   }
