@@ -144,6 +144,7 @@ Operand Lowering::b_cast(Call& c) {
   const ValueId v = tensor_arg(c, 0);
   const Type t = type_arg(c, 1);
   const Type from = type(v);
+  if (!t.pointer && !from.pointer && t.elem == from.elem) return Operand::tensor(v);  // whatever else is said
   const auto rounding = string_arg(c, 2, "fp_downcast_rounding");
   if (rounding) {
     if (*rounding != "rtne" && *rounding != "rtz")
