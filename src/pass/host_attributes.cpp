@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 #include "base/text.h"
 #include "ops/table.h"
@@ -110,6 +110,19 @@ constexpr std::string_view kTorchNames[] = {"nn",
                                             "fft",
                                             "distributed"};
 
+// What modules outside are known to hold.
+constexpr std::pair<std::string_view, std::string_view> kTexts[] = {
+    {"torch.__version__", "2.13.0"}, {"triton.__version__", "3.7.1"}, {"sys.platform", "linux"}};
+constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::pair<std::string_view, double> kNumbers[] = {{"math.tau", 6.283185307179586},
+                                                            {"math.pi", 3.141592653589793},
+                                                            {"torch.pi", 3.141592653589793},
+                                                            {"math.e", 2.718281828459045},
+                                                            {"math.inf", kInfinity},
+                                                            {"torch.inf", kInfinity},
+                                                            {"math.nan", kNan},
+                                                            {"torch.nan", kNan}};
+
 struct Methods {
   Kind kind;
   std::string_view names;  // between blanks
@@ -170,6 +183,7 @@ std::optional<HostValue> def_attribute(const py::Stmt& def, std::string_view nam
 
 std::optional<HostValue> function_attribute(const HostFunction& f, std::string_view name) {
   if (name == "__module__") return HostValue::string(f.module->name);
+  if (is_library(fmt::format("library.{}", name))) return HostValue::path(fmt::format("torch.library.{}", name));
   if (f.statement != nullptr) return def_attribute(*f.statement, name);
   return name == "__name__" ? std::optional(HostValue::string("<lambda>")) : std::nullopt;
 }
@@ -223,13 +237,18 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       const std::string path = object.text + "." + std::string(name);
       if (path.starts_with("torch."))
         if (const auto dtype = dtype_from_name(path)) return HostValue::of_dtype(*dtype);
-      if (path == "torch.__version__") return HostValue::string("2.13.0");
-      if (path == "triton.__version__") return HostValue::string("3.7.1");
-      if (path == "math.tau") return HostValue::of(6.283185307179586);
-      if (path == "math.pi" || path == "torch.pi") return HostValue::of(3.141592653589793);
-      if (path == "math.e") return HostValue::of(2.718281828459045);
-      if (path == "math.inf" || path == "torch.inf") return HostValue::of(HUGE_VAL);
-      if (path == "math.nan" || path == "torch.nan") return HostValue::of(std::nan(""));
+      for (const auto& [known, text] : kTexts)
+        if (path == known) return HostValue::string(std::string(text));
+      for (const auto& [known, number] : kNumbers)
+        if (path == known) return HostValue::of(number);
+      if (path == "sys.maxsize") return HostValue::of(std::numeric_limits<std::int64_t>::max());
+      if (path == "sys.version_info")
+        return instantiate(make_named_tuple({HostValue::string("version_info"),
+                                             HostValue::string("major minor micro releaselevel serial")},
+                                            {}, place),
+                           {HostValue::of(std::int64_t{3}), HostValue::of(std::int64_t{12}),
+                            HostValue::of(std::int64_t{3}), HostValue::string("final"), HostValue::of(std::int64_t{0})},
+                           {}, place);
       if (auto found = language_attribute(object.text, name)) return *found;
       if (!path_has(object.text, name))
         raise("AttributeError", fmt::format("module '{}' has no attribute '{}'", object.text, name), place);
@@ -261,6 +280,9 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       break;
     case Kind::kernel: {
       if (name == "fn") return object;
+      if (const auto best = best_configs_.find(object.kernel.function);
+          name == "best_config" && best != best_configs_.end())
+        return best->second;  // the first: which is the fastest is found when kernels run
       if (auto found = def_attribute(*object.kernel.function, name)) return *found;
       if (name != "arg_names") break;
       std::vector<HostValue> names;
@@ -289,6 +311,7 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       if (name == "num_warps") return object.items->values[1];
       if (name == "num_stages") return object.items->values[2];
       if (name == "num_ctas") return HostValue::of(std::int64_t{1});
+      if (name == "pre_hook") return object.items->values[3];
       break;
     case Kind::klass:
       if (auto found = class_attribute(object, name)) return *found;

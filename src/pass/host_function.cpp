@@ -180,7 +180,7 @@ HostScope* HostMachine::module_scope(const PassModule& module) {
   frame.module = &module;
   frame.scope = kept;
   const PassModule* caller = std::exchange(current_, &module);
-  const int depth = depth_, nesting = nesting_;
+  const int depth = depth_, nesting = nesting_, trying = trying_;
   const std::size_t evaluating = evaluating_.size();
   for (const py::Stmt* s : module.top_level) {
     try {
@@ -191,6 +191,7 @@ HostScope* HostMachine::module_scope(const PassModule& module) {
     }
     depth_ = depth;
     nesting_ = nesting;
+    trying_ = trying;
     current_ = &module;
     evaluating_.resize(evaluating);
   }
@@ -201,6 +202,12 @@ HostScope* HostMachine::module_scope(const PassModule& module) {
 }
 
 namespace {
+
+// What `from typing import *` gives, of what is more than an annotation.
+constexpr std::string_view kTyping[] = {"NamedTuple", "Any",      "Callable", "Dict",    "FrozenSet", "Generic",
+                                        "Iterable",   "Iterator", "List",     "Literal", "Mapping",   "Optional",
+                                        "Protocol",   "Sequence", "Set",      "Tuple",   "Type",      "TypeVar",
+                                        "TypedDict",  "Union",    "cast",     "final",   "overload",  "no_type_check"};
 
 bool is_top_level(const PassModule& module, const py::Stmt* function) {
   return function != nullptr && function->kind == py::StmtKind::function &&
@@ -233,8 +240,11 @@ HostValue HostMachine::module_value(const PassModule& module, std::string_view n
     if (const HostValue* found = scope->find(name)) return *found;
   const Binding* b = module.find(name);
   if (b == nullptr) {
-    for (const std::string& star : module.star_imports)
+    for (const std::string& star : module.star_imports) {
       if (star == "math" && name != "pow") return HostValue::path("math." + std::string(name));
+      if (star == "typing" && std::find(std::begin(kTyping), std::end(kTyping), name) != std::end(kTyping))
+        return HostValue::path("typing." + std::string(name));
+    }
     if (!is_python_name(name)) raise("NameError", fmt::format("name '{}' is not defined", name), place);
     HostValue python = HostValue::path("builtins." + std::string(name));
     if (name == "__name__") return HostValue::string(module.name);

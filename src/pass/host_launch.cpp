@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "pass/host_machine.h"
 #include "pass/policy.h"
@@ -26,6 +27,8 @@ auto find_parameter(const py::Stmt& kernel, std::string_view name) {
 
 constexpr std::size_t kMostArguments = 1000;
 constexpr std::string_view kTensorDescriptor = "triton.tools.tensor_descriptor.TensorDescriptor";
+
+bool is_descriptor(const HostValue& v) { return v.is(Kind::object) && v.klass->name == kTensorDescriptor; }
 
 // Decorators whose arguments are given, to be called with a kernel.
 constexpr std::string_view kAutotune = "triton.autotune()", kHeuristics = "triton.heuristics()";
@@ -96,18 +99,22 @@ std::optional<HostValue> HostMachine::make_descriptor(std::string_view path, Hos
   return make_object(std::string(kTensorDescriptor), std::move(fields));
 }
 
+// Its items: the dict, num_warps, num_stages and pre_hook.
 HostValue HostMachine::make_config(HostArgs args, HostKwargs kwargs, py::Place place) {
   HostValue meta = HostValue::sequence(Kind::dict, {});
   if (!args.empty()) meta = args[0];
   std::int64_t warps = args.size() > 1 ? integer(args[1], place) : 4,
                stages = args.size() > 2 ? integer(args[2], place) : 3;
+  constexpr std::size_t kHook = 5;  // behind num_ctas and maxnreg
+  HostValue hook = args.size() > kHook ? args[kHook] : HostValue{};
   for (const auto& [k, v] : kwargs) {
     if (k == "kwargs") meta = v;
     if (k == "num_warps") warps = integer(v, place);
     if (k == "num_stages") stages = integer(v, place);
+    if (k == "pre_hook") hook = v;
   }
   if (!meta.is(Kind::dict)) raise("TypeError", "triton.Config needs a dict of constexpr values", place);
-  return HostValue::sequence(Kind::config, {meta, HostValue::of(warps), HostValue::of(stages)});
+  return HostValue::sequence(Kind::config, {meta, HostValue::of(warps), HostValue::of(stages), std::move(hook)});
 }
 
 // One of triton's decorators with its arguments, as call_triton gives it.
@@ -270,15 +277,19 @@ void HostMachine::add_argument(std::string_view name, const HostValue& value, bo
         arguments[at].scalar.value = fmt::format("{}", fmt::join(fields, ","));  // a tuple has no value of its own
         return;
       }
-      if (value.klass->name == kTensorDescriptor) {
+      if (is_descriptor(value)) {
         const auto& fields = value.items->values;  // base, shape, strides, block_shape
+        if (!fields[1].is(Kind::tensor)) raise("TypeError", "a tensor descriptor's base is no tensor", place);
         out.buffer = fields[1].buffer;
         const auto numbers = [&](const HostValue& list) {
+          if (!list.is_sequence()) raise("TypeError", "a tensor descriptor needs lists of numbers", place);
           std::vector<std::int64_t> all;
           for (const HostValue& v : list.items->values) all.push_back(integer(v, place));
           return all;
         };
         out.blocks = TensorBlocks{numbers(fields[3]), numbers(fields[5]), numbers(fields[7])};
+        if (out.blocks->sizes.size() != out.blocks->block.size())
+          raise("AssertionError", "a tensor descriptor has one block size for each dimension", place);
         break;
       }
       [[fallthrough]];
@@ -304,6 +315,42 @@ void HostMachine::set_grid(const HostValue& grid, const HostValue& meta, LaunchV
     if (n < 0 || n > most)
       raise("ValueError", fmt::format("grid size {} of dimension {}; at most {}", n, i, most), place);
     variant.grid[i] = n;
+  }
+}
+
+// A configuration's pre_hook sees the arguments by name before the launch; it fills tensors and sets the blocks of
+// descriptors. Gives what it filled.
+std::vector<BufferId> HostMachine::run_hook(const HostValue& config, const HostValue& seen, py::Place place) {
+  const HostValue &warps = config.items->values[1], &stages = config.items->values[2], &hook = config.items->values[3];
+  std::vector<BufferId> fills;
+  if (hook.is(Kind::none)) return fills;
+  HostValue arguments = HostValue::sequence(Kind::dict, seen.items->values);
+  set_item(arguments, HostValue::string("num_warps"), warps, place);
+  set_item(arguments, HostValue::string("num_stages"), stages, place);
+  const std::size_t buffers = plan_.buffers.size(), launches = plan_.launches.size();
+  call(hook, {arguments}, {}, place);
+  if (plan_.launches.size() != launches)
+    refuse(Code::host, "a pre_hook launches a kernel", place, "launch it in the wrapper, before the other");
+  for (std::size_t i = buffers; i < plan_.buffers.size(); ++i)
+    if (plan_.buffers[i].kind == BufferKind::view && plan_.buffers[i].fill == Fill::value)
+      fills.push_back(static_cast<BufferId>(i));
+  return fills;
+}
+
+// The fills of all configurations are the same, and done once: which of them runs is not known yet.
+void HostMachine::join_fills(std::span<const BufferId> first, std::span<const BufferId> again, py::Place place) {
+  const auto at = [&](BufferId id) -> Buffer& { return plan_.buffers[static_cast<std::size_t>(id)]; };
+  const bool same = std::equal(first.begin(), first.end(), again.begin(), again.end(), [&](BufferId x, BufferId y) {
+    const Buffer &a = at(x), &b = at(y);
+    return std::tie(a.base, a.offset, a.desc.sizes, a.desc.strides, a.desc.dtype, a.fill_value) ==
+           std::tie(b.base, b.offset, b.desc.sizes, b.desc.strides, b.desc.dtype, b.fill_value);
+  });
+  if (!same)
+    refuse(Code::host, "pre_hooks of several configurations fill different tensors", place,
+           "give every configuration the same pre_hook, or fill in the wrapper before the launch");
+  for (const BufferId id : again) {
+    at(id).fill = Fill::none;
+    std::erase(plan_.order, std::pair(true, static_cast<std::size_t>(id)));
   }
 }
 
@@ -349,7 +396,11 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
   std::vector<HostValue> configs = chosen_configs(decoration, kernel, args, kwargs, place);
   if (configs.empty())
     configs.push_back(HostValue::sequence(
-        Kind::config, {HostValue::sequence(Kind::dict, {}), HostValue::of(warps), HostValue::of(stages)}));
+        Kind::config, {HostValue::sequence(Kind::dict, {}), HostValue::of(warps), HostValue::of(stages), {}}));
+  if (decoration.autotuned) best_configs_[&kernel] = configs[0];
+  const bool hooked = std::any_of(configs.begin(), configs.end(),
+                                  [](const HostValue& c) { return !c.items->values[3].is(Kind::none); });
+  std::optional<std::vector<BufferId>> fills;  // of the first configuration's pre_hook
   for (const HostValue& config : configs) {
     LaunchVariant variant;
     variant.fp_fusion = fusion;
@@ -402,6 +453,13 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
       all[i] = module_constant(*launcher.module, *p.default_value, p.name, place);
     }
     refresh();
+    const std::vector<BufferId> filled = run_hook(config, seen, place);
+    if (fills)
+      join_fills(*fills, filled, place);
+    else
+      fills = filled;
+    for (std::size_t i = 0; hooked && i < all.size(); ++i)  // as the pre_hook left them
+      if (is_descriptor(*all[i])) add_argument(kernel.parameters[i].name, *all[i], false, place, variant.meta);
     set_grid(*launcher.grid, seen, variant, place);
     out.variants.push_back(std::move(variant));
   }

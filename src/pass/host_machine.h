@@ -263,6 +263,8 @@ class HostMachine {
   HostValue fill(const HostValue& tensor, std::string_view name, const HostArgs& args, py::Place place);
   const Buffer& owner_of(const HostValue& tensor) const;  // of its memory
   HostValue fresh(TensorDesc desc, Fill fill, double value, py::Place place);
+  std::vector<std::int64_t> broadcast_sizes(const std::vector<std::vector<std::int64_t>>& shapes,
+                                            py::Place place) const;
   std::vector<std::int64_t> sizes_of(const HostArgs& args, std::size_t first, py::Place place);
   std::int64_t wrap_dim(std::int64_t dim, std::size_t rank, py::Place place) const;
   BufferId add_buffer(Buffer buffer);
@@ -290,6 +292,8 @@ class HostMachine {
   const Decorations& decorations(const HostLauncher& launcher, py::Place place);
   std::vector<HostValue> chosen_configs(const Decorations& decoration, const py::Stmt& kernel, const HostArgs& args,
                                         const HostKwargs& kwargs, py::Place place);
+  std::vector<BufferId> run_hook(const HostValue& config, const HostValue& seen, py::Place place);
+  void join_fills(std::span<const BufferId> first, std::span<const BufferId> again, py::Place place);
   void set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place);
   void add_argument(std::string_view name, const HostValue& value, bool is_constexpr, py::Place place,
                     std::vector<LaunchArgument>& out) const;
@@ -306,6 +310,7 @@ class HostMachine {
   std::int64_t steps_ = 0;
   int depth_ = 0;                                             // of calls
   int nesting_ = 0;                                           // of expressions under evaluation
+  int trying_ = 0;                                            // of try statements with handlers
   const PassModule* current_ = nullptr;                       // whose line an error names
   std::unordered_map<const py::Expr*, HostValue> constants_;  // module-level expressions, evaluated once a call
   std::unordered_set<const PassModule*> constant_owners_;     // whose they are
@@ -317,6 +322,7 @@ class HostMachine {
   std::map<std::string, std::shared_ptr<HostClass>, std::less<>> exceptions_;  // Python's, as they are asked for
   std::vector<HostRaise> handling_;                                            // what a bare `raise` raises again
   std::map<std::pair<const py::Stmt*, const HostItems*>, Decorations> decorations_;
+  std::unordered_map<const py::Stmt*, HostValue> best_configs_;  // of autotuned kernels that were launched
 };
 
 }  // namespace passnet

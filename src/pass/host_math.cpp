@@ -365,6 +365,21 @@ std::optional<HostValue> HostMachine::call_cuda(std::string_view name) {
                                           {"max_threads_per_multi_processor", HostValue::of(std::int64_t{2048})}});
 }
 
+std::vector<std::int64_t> HostMachine::broadcast_sizes(const std::vector<std::vector<std::int64_t>>& shapes,
+                                                       py::Place place) const {
+  std::vector<std::int64_t> out;
+  for (const std::vector<std::int64_t>& sizes : shapes) {
+    if (sizes.size() > out.size()) out.insert(out.begin(), sizes.size() - out.size(), 1);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      std::int64_t& size = out[out.size() - sizes.size() + i];
+      if (size != sizes[i] && size != 1 && sizes[i] != 1)
+        raise("RuntimeError", "shapes cannot be broadcast to one", place);
+      if (size == 1) size = sizes[i];
+    }
+  }
+  return out;
+}
+
 // torch.NAME: allocations, and what only looks at shapes and dtypes. Functions that are views are their methods.
 std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs& args, HostKwargs& kwargs,
                                                  py::Place place) {
@@ -383,21 +398,26 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
   if (name != "device" && is_context("torch." + std::string(name)))  // HostMachine::run_with
     return !args.empty() && args[0].is(Kind::function) ? args[0] : HostValue::path("torch." + std::string(name));
   if (name.starts_with("cuda.")) return call_cuda(name.substr(5));
-  if (name == "broadcast_shapes") {
-    std::vector<std::int64_t> out;
-    for (const HostValue& shape : args) {
-      const std::vector<std::int64_t> sizes = sizes_of({shape}, 0, place);
-      if (sizes.size() > out.size()) out.insert(out.begin(), sizes.size() - out.size(), 1);
-      for (std::size_t i = 0; i < sizes.size(); ++i) {
-        std::int64_t& size = out[out.size() - sizes.size() + i];
-        if (size != sizes[i] && size != 1 && sizes[i] != 1)
-          raise("RuntimeError", "shapes cannot be broadcast to one", place);
-        if (size == 1) size = sizes[i];
-      }
+  if (name == "broadcast_shapes" || name == "broadcast_tensors") {
+    const bool tensors = name == "broadcast_tensors";
+    if (tensors && args.size() == 1 && args[0].is_sequence()) args = iterate(args[0], place);
+    std::vector<std::vector<std::int64_t>> shapes;
+    for (const HostValue& v : args) {
+      if (tensors && !v.is(Kind::tensor)) raise("TypeError", "torch.broadcast_tensors needs tensors", place);
+      shapes.push_back(tensors ? desc(v).sizes : sizes_of({v}, 0, place));
     }
-    std::vector<HostValue> sizes;
-    for (const std::int64_t size : out) sizes.push_back(HostValue::of(size));
-    return HostValue::sequence(Kind::tuple, std::move(sizes));
+    HostValue shape = HostValue::sequence(Kind::tuple, {});
+    for (const std::int64_t size : broadcast_sizes(shapes, place)) shape.items->values.push_back(HostValue::of(size));
+    if (!tensors) return shape;
+    std::vector<HostValue> out;
+    for (const HostValue& v : args) out.push_back(tensor_method(v, "expand", {shape}, {}, place));
+    return HostValue::sequence(Kind::tuple, std::move(out));
+  }
+  if (is_library(name)) {  // the function or the kernel itself; a decorator where it is still to come
+    const auto given = std::find_if(args.begin(), args.end(), [](const HostValue& v) {
+      return v.is(Kind::function) || v.is(Kind::kernel) || v.is(Kind::partial);
+    });
+    return given != args.end() ? *given : HostValue::path("torch." + std::string(name));
   }
   if (name == "promote_types") {
     if (args.size() != 2 || !args[0].is(Kind::dtype) || !args[1].is(Kind::dtype))
@@ -438,8 +458,8 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
       raise("TypeError", fmt::format("torch.{} needs a dtype", name), place);
     return args[0];  // its limits are attributes
   }
-  if (is_view_function(name) || is_fill(name) || name == "numel" || name == "is_floating_point" ||
-      name == "is_complex" || name == "is_same_size") {
+  if (is_view_function(name) || is_fill(name) || is_unbound_method(name) || name == "numel" ||
+      name == "is_floating_point" || name == "is_complex" || name == "is_same_size") {
     for (auto it = kwargs.begin(); it != kwargs.end(); ++it)
       if (it->first == "input") {
         args.insert(args.begin(), it->second);
@@ -450,7 +470,7 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
       raise("TypeError", fmt::format("torch.{} needs a tensor", name), place);
     const HostValue tensor = args[0];
     args.erase(args.begin());
-    return tensor_method(tensor, name, std::move(args), std::move(kwargs), place);
+    return tensor_method(tensor, name.substr(name.rfind('.') + 1), std::move(args), std::move(kwargs), place);
   }
   return std::nullopt;
 }

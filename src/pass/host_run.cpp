@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "pass/host_machine.h"
+#include "pass/policy.h"
 #include "py/printer.h"
 
 namespace passnet {
@@ -166,6 +167,10 @@ bool HostMachine::fits_items(const py::Expr& pattern, const HostValue& subject, 
 void HostMachine::run_import(const py::Stmt& s, Frame& frame) {
   for (const py::Alias& a : s.aliases) {
     const std::string_view as = a.as.empty() ? a.name.substr(0, a.name.find('.')) : a.as;
+    const std::string_view from = s.kind == py::StmtKind::import ? a.name : s.name;
+    const bool own = s.level > 0 || frame.module->find_file(s, from) != nullptr;
+    if (trying_ > 0 && !own && !is_installed(from))
+      raise("ModuleNotFoundError", fmt::format("No module named '{}'", from), a.place);
     HostValue v;
     v.kind = Kind::module;
     if (s.kind == py::StmtKind::import) {
@@ -200,7 +205,7 @@ void HostMachine::run_delete(const py::Stmt& s, Frame& frame) {
 
 HostMachine::Flow HostMachine::run_try(const py::Stmt& s, Frame& frame) {
   Flow flow = Flow::next;
-  const int depth = depth_, nesting = nesting_;
+  const int depth = depth_, nesting = nesting_, trying = trying_;
   const PassModule* module = current_;
   const auto handling = static_cast<std::ptrdiff_t>(handling_.size());
   const std::size_t evaluating = evaluating_.size();
@@ -208,12 +213,15 @@ HostMachine::Flow HostMachine::run_try(const py::Stmt& s, Frame& frame) {
   const auto recover = [&] {
     depth_ = depth;
     nesting_ = nesting;
+    trying_ = trying;
     current_ = module;
     evaluating_.resize(evaluating);
   };
   try {
     try {
+      trying_ += s.handlers.empty() ? 0 : 1;
       flow = run(s.body, frame);
+      trying_ = trying;
     } catch (const HostRaise& raised) {
       recover();
       const auto found = std::find_if(s.handlers.begin(), s.handlers.end(), [&](const py::Handler& h) {

@@ -66,7 +66,7 @@ struct HostValue {
     method,   // text: a method's name; items[0]: its object
     dtype,    // dtype
     device,   // device of a tensor
-    config,   // triton.Config: items: meta dict, then numbers num_warps, num_stages
+    config,   // triton.Config: items: meta dict, then num_warps, num_stages, pre_hook
     module,   // a file of the folder
     opaque,   // a symbol that only passes through: an argument of replacement_args
     slice,    // items: lower, upper, step
@@ -154,6 +154,6 @@ std::string_view host_type_name(const HostValue& v);
 // An object of a NamedTuple is a tuple wherever that is asked for.
 bool is_named_tuple(const HostValue& v);
 HostValue field_values(const HostValue& object);  // of any object: its attributes' values, a tuple
-HostValue plain_tuple(const HostValue& v);  // of such an object: its values; any other as it is
+HostValue plain_tuple(const HostValue& v);        // of such an object: its values; any other as it is
 
 }  // namespace passnet

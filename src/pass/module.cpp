@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "pass/policy.h"
 #include "py/parser.h"
 
 namespace passnet {
@@ -62,6 +63,19 @@ bool has_own_decorator(const PassModule& module, const py::Stmt& function) {
     const Binding* b = root == nullptr ? nullptr : module.find(root->text);
     return b != nullptr && b->kind != Binding::Kind::path && resolve_path(module, *root).empty();
   });
+}
+
+// except ImportError, ModuleNotFoundError, Exception, or anything, and not to raise again.
+bool catches_import_error(const py::Handler& h) {
+  const auto names_it = [](const py::Expr& e) {
+    return e.text == "ImportError" || e.text == "ModuleNotFoundError" || e.text == "Exception" ||
+           e.text == "BaseException";
+  };
+  if (std::any_of(h.body.begin(), h.body.end(), [](const py::Stmt* s) { return s->kind == py::StmtKind::raise; }))
+    return false;
+  if (h.type == nullptr) return true;
+  if (h.type->kind != py::ExprKind::tuple) return names_it(*h.type);
+  return std::any_of(h.type->items.begin(), h.type->items.end(), [&](const py::Expr* e) { return names_it(*e); });
 }
 
 bool is_file_name(std::string_view name) {
@@ -218,10 +232,25 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
       module.top_level_runs = true;
       return;
     }
-    case K::try_:  // optional imports: the first arm counts, unless a file that it needs is missing
+    case K::try_: {  // optional imports: the first arm counts, unless a file or a module that it needs is missing
+      const auto catches = std::find_if(s.handlers.begin(), s.handlers.end(), catches_import_error);
+      const auto is_missing = [&](const py::Stmt* inner) {
+        const bool from = inner->kind == K::import_from;
+        if ((!from && inner->kind != K::import) || inner->level > 0) return false;
+        const auto absent = [&](std::string_view path) {
+          return local_module(*inner, path).empty() && !is_installed(path);
+        };
+        return from ? absent(inner->name)
+                    : std::any_of(inner->aliases.begin(), inner->aliases.end(),
+                                  [&](const py::Alias& a) { return absent(a.name); });
+      };
+      const auto missing =
+          catches == s.handlers.end() ? s.body.end() : std::find_if(s.body.begin(), s.body.end(), is_missing);
       try {
-        for (const auto& part : {s.body, s.orelse, s.final_body})
-          for (const py::Stmt* inner : part) bind(module, *inner);
+        for (auto it = s.body.begin(); it != missing; ++it) bind(module, **it);
+        const auto rest = missing == s.body.end() ? s.orelse : catches->body;
+        for (const py::Stmt* inner : rest) bind(module, *inner);
+        for (const py::Stmt* inner : s.final_body) bind(module, *inner);
       } catch (const Failure& failure) {
         if (failure.error.code != Code::pass || s.handlers.empty()) throw;
         for (const py::Stmt* inner : s.handlers[0].body)
@@ -231,6 +260,7 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
             bind(module, *inner);
       }
       return;
+    }
     case K::if_: {
       // Other conditions are not decided at module level.
       if (is_main_block(s)) return;

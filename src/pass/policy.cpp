@@ -77,6 +77,10 @@ constexpr std::string_view kViewFunctions[] = {
     "unflatten", "as_strided", "split",     "chunk",     "unbind",   "broadcast_to", "tensor_split"};
 // Methods and functions of torch that set every element to one number: of what a wrapper allocated (HostMachine::fill).
 constexpr std::string_view kFills[] = {"zero_", "fill_"};
+// What makes an operator of a function, or says something of one: here it stays the function (kernel) that it is.
+constexpr std::string_view kLibrary[] = {"library.custom_op",     "library.triton_op",         "library.wrap_triton",
+                                         "library.register_fake", "library.register_autograd", "library.register_vmap",
+                                         "library.impl_abstract"};
 // Other things of torch that are no computation.
 constexpr std::string_view kHarmless[] = {"Size",
                                           "is_tensor",
@@ -91,6 +95,7 @@ constexpr std::string_view kHarmless[] = {"Size",
                                           "fx.wrap",
                                           "fx._symbolic_trace.wrap",
                                           "broadcast_shapes",
+                                          "broadcast_tensors",
                                           "promote_types",
                                           "result_type",
                                           "get_default_dtype",
@@ -154,6 +159,20 @@ constexpr std::string_view kOutside[] = {
     "sqlite3",    "builtins", "importlib",  "inspect",  "gc",       "atexit",    "weakref",
     "types",      "code",     "pdb",        "resource", "platform", "site",      "pkgutil",
     "runpy"};
+// What else can be imported where torch and triton are, and the folder itself.
+constexpr std::string_view kInstalled[] = {
+    "torch",      "triton",      "numpy",       "math",        "typing",    "typing_extensions",
+    "functools",  "itertools",   "collections", "dataclasses", "enum",      "operator",
+    "contextlib", "contextvars", "abc",         "warnings",    "logging",   "copy",
+    "copyreg",    "bisect",      "heapq",       "array",       "struct",    "string",
+    "re",         "json",        "statistics",  "fractions",   "decimal",   "numbers",
+    "cmath",      "textwrap",    "pprint",      "traceback",   "hashlib",   "uuid",
+    "queue",      "argparse",    "fnmatch",     "unittest",    "dis",       "ast",
+    "linecache",  "keyword",     "zlib",        "base64",      "binascii",  "csv",
+    "errno",      "stat",        "sysconfig",   "timeit",      "cProfile",  "tracemalloc",
+    "reprlib",    "graphlib",    "__future__",  "sympy",       "mpmath",    "networkx",
+    "jinja2",     "markupsafe",  "fsspec",      "filelock",    "packaging", "setuptools",
+    "pass_dir"};
 constexpr std::string_view kOutsideHarmless[] = {"sys.path", "os.path", "os.getenv", "os.environ.get",
                                                  "sys.setrecursionlimit"};  // at module level
 constexpr std::string_view kForbidden[] = {"exec",   "eval",       "open",    "compile", "__import__", "globals",
@@ -165,10 +184,18 @@ bool has(const std::string_view (&list)[N], std::string_view name) {
   return std::find(std::begin(list), std::end(list), name) != std::end(list);
 }
 
+// Tensor.view(x, 4), called as a function.
+bool unbound(std::string_view name) {
+  if (!name.starts_with("Tensor.")) return false;
+  const std::string_view method = name.substr(7);
+  return has(kMetadata, method) || has(kViews, method) || has(kFills, method);
+}
+
 // torch.NAME, of those that compute nothing.
 bool is_allowed(std::string_view name) {
+  if (unbound(name)) return true;
   return has(kAllocations, name) || has(kHarmless, name) || has(kContexts, name) || has(kViewFunctions, name) ||
-         has(kFills, name);
+         has(kFills, name) || has(kLibrary, name);
 }
 
 // A function of torch that computes. torch.ops and torch._C hold nothing else.
@@ -270,6 +297,7 @@ class PolicyCheck {
   }
 
   void refuse(Code code, py::Place place, std::string message, std::string note) {
+    if (note == allowed_calls_note()) note += ", or run with --policy open";  // which leaves this check out
     found.push_back({{code, module_.syntax.where(place), std::move(message), {std::move(note)}}});
   }
 
@@ -292,7 +320,8 @@ class PolicyCheck {
              "a pass may not change anything outside itself");
     const py::Expr* object = t.kind == py::ExprKind::attribute ? t.items[0] : nullptr;
     const py::Expr* root = object;
-    while (root != nullptr && root->kind == py::ExprKind::attribute) root = root->items[0];
+    while (root != nullptr && (root->kind == py::ExprKind::attribute || root->kind == py::ExprKind::subscript))
+      root = root->items[0];
     // What is a variable here may hold an object that this call made; the machine knows.
     const bool own = root != nullptr && root->kind == py::ExprKind::name && inside_ && path_of(*root).empty() &&
                      (locals_.contains(root->text) || module_.find(root->text) == nullptr);
@@ -322,15 +351,17 @@ class PolicyCheck {
     const py::Expr& callee = d.kind == py::ExprKind::call ? *d.items[0] : d;
     const std::string path = path_of(callee);
     if (has(kDecorators, path) || path.starts_with("triton.")) return;
+    if (path.starts_with("torch.") && has(kLibrary, std::string_view(path).substr(6))) return;
     const bool python = callee.kind == py::ExprKind::name && module_.find(callee.text) == nullptr &&
                         (callee.text == "property" || callee.text == "staticmethod" || callee.text == "classmethod");
     const bool of_property = callee.kind == py::ExprKind::attribute &&
                              (callee.text == "setter" || callee.text == "getter" || callee.text == "deleter");
     if (python || (of_property && path.empty()) || is_own(callee)) return;
-    if (path.starts_with("torch."))
-      return refuse(Code::policy, d.place, fmt::format("decorator '{}' of a function", path), allowed_calls_note());
-    refuse(Code::pass, d.place, fmt::format("decorator '{}' of a function", py::print(callee)),
-           "known are torch.fx.wrap, torch.no_grad, functools.lru_cache, functools.cache, and triton's for kernels");
+    refuse(path.starts_with("torch.") ? Code::policy : Code::pass, d.place,
+           fmt::format("a function is decorated with '{}', which is not known to leave it as it is",
+                       path.empty() ? py::print(callee) : path),
+           "known are torch.fx.wrap, torch.no_grad, torch.library.custom_op and triton_op, functools.lru_cache, "
+           "functools.cache, functions of the folder, and triton's for kernels");
   }
 
   // A function of the folder: its own body is checked where it stands.
@@ -386,7 +417,8 @@ class PolicyCheck {
       return refuse(Code::policy, e.place, "call of " + described(callee, path), allowed_calls_note());
     }
     if (is_outside(path)) {
-      if (inside_ || !is_outside_harmless(path))
+      const bool environment = path == "os.getenv" || path == "os.environ.get";  // an empty one: gives the default
+      if (!environment && (inside_ || !is_outside_harmless(path)))
         refuse(Code::integrity, e.place, "call of " + described(callee, path),
                "a wrapper allocates, launches kernels and returns");
       return;
@@ -445,9 +477,16 @@ bool is_outside_harmless(std::string_view path) {
 }
 bool is_forbidden_builtin(std::string_view name) { return has(kForbidden, name); }
 
+bool is_unbound_method(std::string_view name) { return unbound(name); }
+bool is_library(std::string_view name) { return has(kLibrary, name); }
+bool is_installed(std::string_view path) {
+  const std::string_view module = path.substr(0, path.find('.'));
+  return has(kOutside, module) || has(kInstalled, module);
+}
+
 std::string allowed_calls_note() {
   return "a wrapper may allocate (torch.empty, empty_like, zeros, zeros_like, ones, ones_like, full, full_like, "
-         "as_tensor), read metadata, take views and launch kernels; compute in a kernel, or run with --policy open";
+         "as_tensor), read metadata, take views and launch kernels; compute in a kernel";
 }
 
 namespace {

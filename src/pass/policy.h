@@ -16,6 +16,9 @@ bool is_metadata(std::string_view name);           // x.NAME, attribute or metho
 bool is_view(std::string_view name);               // x.NAME(...): moves no data
 bool is_view_function(std::string_view name);      // torch.NAME(x, ...): the same as its method
 bool is_fill(std::string_view name);               // x.NAME(...) and torch.NAME(x, ...): zero_, fill_
+bool is_unbound_method(std::string_view name);     // torch.Tensor.view(x, ...)
+bool is_library(std::string_view name);            // torch.library.custom_op, wrap_triton, ...
+bool is_installed(std::string_view path);          // import PATH works where torch and triton are
 bool is_context(std::string_view path);            // with torch.no_grad(): changes nothing here
 bool is_outside(std::string_view path);            // os.system, time.time, ...: reaches outside a pass
 bool is_outside_harmless(std::string_view path);   // of these: os.path.join, os.environ.get, at module level
