@@ -156,9 +156,9 @@ void run_compiled(const Case& c, const Arena& arena, tile_cpu::Build build, cons
   }
   bool held = true;
   const std::vector<tile_cpu::Hooks::Window> windows(source.emitted.sites.size());  // empty: all is asked
-  const tile_cpu::Hooks hooks{windows.data(), &held,
-                              [](void*, std::int64_t, void*, std::int64_t, const void*) { return 1; },
-                              [](void* context, std::int64_t, std::int64_t) { *static_cast<bool*>(context) = false; }};
+  const tile_cpu::Hooks hooks{
+      windows.data(), &held, [](void*, std::int64_t, void*, std::int64_t, const void*) { return 1; },
+      [](void* context, std::int64_t, std::int64_t) { *static_cast<bool*>(context) = false; }, INT64_MAX};
   reinterpret_cast<tile_cpu::CheckedKernel>(kernel.entry)(source.arguments.data(), 0, source.programs(), scratch,
                                                           &hooks);
   if (!held) fail(Code::run, "an assertion of the kernel does not hold");

@@ -333,6 +333,8 @@ Emitted Emitter::run() {
   estimate(f_.body, 1);
   const auto& g = facts_.grid;
   std::string out = fmt::format("// {}: grid {} x {} x {}\n", f_.name, g[0], g[1], g[2]);
+  if (large_) out += "#define LARGE\n";
+  if (many_functions_) out += "#define MANY_FUNCTIONS\n";
   out += prelude(levels_[0].code, is_hooked(build_));
   out += fmt::format(
       "extern \"C\" void passnet_kernel(const Argument* arguments, i64 begin, i64 end, char* scratch{}) {{\n",

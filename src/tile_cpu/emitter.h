@@ -167,6 +167,7 @@ class Emitter {
   void skip_masked(std::span<const Group> groups, const Index& index);
   void emit_vector_loop(Group& group, const Index& index, std::int64_t size);
   void emit_region(const Group& group, const Index& index, const std::string& from, const std::string& to, bool whole);
+  bool is_heavy(const Group& group);
   void emit_outside(const Group& group, const Index& index, const std::string& from, std::int64_t size);
   void emit_root(const Root& root, const Index& index);
   void emit_roots(const Group& group, const Index& index);
@@ -216,7 +217,7 @@ class Emitter {
   };
   // How many steps of the vector loop lie before the bound; below zero where it has been passed.
   std::string reach(const Bound& bound, const Index& index, Mode mode);  // nest.cpp
-  std::string open_cuts(const std::vector<Bound>& cuts);                 // nest.cpp
+  std::vector<std::string> open_cuts(const std::vector<Bound>& cuts);    // nest.cpp
   std::vector<Bound> find_cuts(const Group& group, const Index& index, std::int64_t size) const;
   std::optional<Bound> bound_of(const At& condition) const;
   std::optional<Bound> common_bound(const Group& group, const Index& index) const;
@@ -335,6 +336,8 @@ class Emitter {
   };
   std::map<const Op*, Loaded> loaded_;
   bool turns_ = false;
+  bool large_ = false;                                                 // a body is heavy
+  bool many_functions_ = false;                                        // are in a body
   std::optional<Terms> terms_;                                         // of the product that the loop here is
   std::map<const Op*, std::array<std::optional<Matrix>, 2>> factors_;  // of products, as they were scheduled
 

@@ -315,11 +315,11 @@ std::string Emitter::reach(const Bound& bound, const Index& index, Mode mode) {
 }
 
 // Ends the segment where one of the conditions changes. The loops are the body of a lambda in which the conditions
-// stand still, and are constants where they are few; how it is called is given back.
-std::string Emitter::open_cuts(const std::vector<Bound>& cuts) {
-  constexpr std::size_t kDecided = 2;
+// stand still; what it is called with is given back.
+std::vector<std::string> Emitter::open_cuts(const std::vector<Bound>& cuts) {
   std::map<std::string, std::string> names;  // of places, by how far they are
-  std::string parameters, arguments, conditions;
+  std::string parameters, conditions;
+  std::vector<std::string> arguments;
   for (const Bound& cut : cuts) {
     const std::string far = reach(cut, cut.condition.index, Mode::segment);
     std::string& before = names[far];
@@ -329,7 +329,7 @@ std::string Emitter::open_cuts(const std::vector<Bound>& cuts) {
       code(fmt::format("const i64 {} = {};", left, far));
       code(fmt::format("if ({0} > 0) {1}_end = min_i64({1}_end, {1} + {0});", left, segment_var_));
       parameters += fmt::format("{}const auto {}", parameters.empty() ? "" : ", ", before);
-      arguments += fmt::format("{}{} > 0", arguments.empty() ? "" : ", ", left);
+      arguments.push_back(left + " > 0");
     }
     const std::string name = fresh(cut.condition.value);
     conditions += fmt::format("const bool {} = {}{}; ", name, cut.negated ? "!" : "", before);
@@ -338,12 +338,30 @@ std::string Emitter::open_cuts(const std::vector<Bound>& cuts) {
   if (cuts.empty()) return {};
   code(fmt::format("const auto run = [&]({}) __attribute__((always_inline)) {{", parameters));
   code(conditions);
-  return names.size() <= kDecided ? fmt::format("decide(run, {});", arguments) : fmt::format("run({});", arguments);
+  return arguments;
+}
+
+// Whether the body of the vector loop, which is written, is so large that the compiler should see it as few times as
+// can be: its time grows faster than what it reads, and there is enough in the body to do at once.
+bool Emitter::is_heavy(const Group& group) {
+  constexpr std::int64_t kHeavy = 60, kFunction = 12, kManyFunctions = 16;  // in lines
+  std::int64_t functions = 0;
+  for (const Root& r : group.roots)
+    functions += std::count_if(r.evaluated.begin(), r.evaluated.end(), [&](const At& at) {
+      const Op* op = def(at.value);
+      return op != nullptr && home(at.value).kind == Home::Kind::nowhere && tile::is_function(op->code);
+    });
+  const std::int64_t lines = std::count(levels_.back().code.begin(), levels_.back().code.end(), '\n');
+  const bool heavy = lines + functions * kFunction > kHeavy && !is_hooked(build_);
+  large_ = large_ || heavy;
+  many_functions_ = many_functions_ || functions > kManyFunctions;
+  return heavy;
 }
 
 // The elements from..to, L at a time.
 void Emitter::emit_region(const Group& group, const Index& index, const std::string& from, const std::string& to,
                           bool whole) {
+  constexpr std::size_t kDecided = 2;
   const std::int64_t size = group.domain[static_cast<std::size_t>(group.vector)];
   segment_ = find_segment(group, index, size);
   steps_.clear();
@@ -358,7 +376,7 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
   } else if (segment_) {
     code(fmt::format("{}_end = {};", segment_var_, to));
   }
-  const std::string decided = open_cuts(cuts);
+  const std::vector<std::string> conditions = open_cuts(cuts);
   vector_level_ = open();
   loops_[static_cast<std::size_t>(vector_loop_)].level = vector_level_;
   std::string parameters, arguments[4];
@@ -386,6 +404,7 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
   if (apart) last_ = &stores;
   emit_roots(group, index);
   last_ = nullptr;
+  const bool heavy = is_heavy(group);
   if (apart)
     code(fmt::format("return [=]() __attribute__((always_inline)) {{\n{}{}}};", stores,
                      std::string(levels_.size() * 2, ' ')));
@@ -393,8 +412,8 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
                     parameters),
         "};");
   const std::string begin = segment_ ? segment_var_ : from, end = segment_ ? segment_var_ + "_end" : to;
-  code(fmt::format("i64 i = {};", apart ? fmt::format("few(body, {}, {})", begin, end) : begin));
-  if (reduces && size >= 64) {
+  code(fmt::format("i64 i = {};", apart && !heavy ? fmt::format("few(body, {}, {})", begin, end) : begin));
+  if (reduces && size >= 64 && !heavy) {
     std::string four;
     for (int u = 0; u < 4; ++u)
       four += fmt::format(" body.template operator()<true>(i + {} * L, L{});", u, arguments[u]);
@@ -405,7 +424,11 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
   if (!whole || segment_ || size % 16 != 0)
     code(
         fmt::format("if (i < {0}) body.template operator()<false>(i, (i32)({0} - i){1}){2};", end, arguments[0], done));
-  if (!decided.empty()) code("};\n" + std::string(levels_.size() * 2, ' ') + decided);
+  if (!conditions.empty()) {  // where they are few, they are constants
+    code("};");
+    code(fmt::format("{}{});", conditions.size() <= kDecided && !heavy ? "decide(run, " : "run(",
+                     fmt::join(conditions, ", ")));
+  }
   const std::string head =
       segment_ ? fmt::format("for (i64 {0} = {1}, {0}_end; {0} < {2}; {0} = {0}_end) {{", segment_var_, from, to)
       : whole  ? std::string("{")

@@ -20,6 +20,11 @@ typedef double f64;
 #define NEON
 #endif
 #define INLINE static inline __attribute__((always_inline))
+#if defined(__aarch64__)
+#define CALLED static __attribute__((noinline, aarch64_vector_pcs))
+#else
+#define CALLED static __attribute__((noinline))
+#endif
 #define VECTOR(T, V) typedef T V __attribute__((vector_size(sizeof(T) * L)))
 VECTOR(i8, vi8);
 VECTOR(i16, vi16);
@@ -243,10 +248,20 @@ INLINE Extremes<vf32> take(Extremes<vf32> e, Extremes<vf32> f) {
 INLINE vf32 highest(Extremes<vf32> e) { return e.high; }
 INLINE vf32 lowest(Extremes<vf32> e) { return e.low; }
 #endif
+// A NaN is the result. Of vectors by their bits: what compilers know of x != x they look for through a whole chain of
+// these, and again for each.
+#if defined(NEON)
+INLINE vf32 min_nan(vf32 a, vf32 b) { return __builtin_aarch64_fmin_nanv4sf(a, b); }
+INLINE vf32 max_nan(vf32 a, vf32 b) { return __builtin_aarch64_fmax_nanv4sf(a, b); }
+#else
+INLINE vi32 is_nan(vf32 x) { return (bits(x) & 0x7fffffff) > 0x7f800000; }
+INLINE vf32 min_nan(vf32 a, vf32 b) { return pick((a < b) | is_nan(a), a, b); }
+INLINE vf32 max_nan(vf32 a, vf32 b) { return pick((a > b) | is_nan(a), a, b); }
+#endif
 #define MINMAX_NAN(T)                                               \
   INLINE T min_nan(T a, T b) { return a < b ? a : a != a ? a : b; } \
   INLINE T max_nan(T a, T b) { return a > b ? a : a != a ? a : b; }
-MINMAX_NAN(vf32) MINMAX_NAN(vf64) MINMAX_NAN(f32) MINMAX_NAN(f64) INLINE vf32 abs_(vf32 x) {
+MINMAX_NAN(vf64) MINMAX_NAN(f32) MINMAX_NAN(f64) INLINE vf32 abs_(vf32 x) {
   return real(bits(x) & 0x7fffffff);
 }
 INLINE f32 abs_(f32 x) { return __builtin_fabsf(x); }

@@ -1,4 +1,9 @@
 // Mathematics on f32 lanes: minimax polynomials, within one unit in the last place. A scalar takes a lane.
+#ifdef MANY_FUNCTIONS  // in one body: there g++ takes 20 ms for each that is inline
+#define FUNCTION CALLED
+#else
+#define FUNCTION INLINE
+#endif
 INLINE vf32 poly(vf32, f32 c) { return all(c); }
 template <class... C>
 INLINE vf32 poly(vf32 x, f32 c, C... rest) {  // c + rest[0] x + ...
@@ -14,7 +19,7 @@ INLINE vf32 scale2(vf32 x, vf32 t) {
   return x * real(half) * real((bits(t) << 23) - half);
 #endif
 }
-INLINE vf32 exp_(vf32 x) {
+FUNCTION vf32 exp_(vf32 x) {
   const vf32 c = within(x, -104.0f, 89.0f);
   const vf32 t = fma_(c, all(1.44269504f), all(kShifter)), n = t - kShifter;
   const vf32 r = fma_(n, all(2.12194440e-4f), fma_(n, all(-0.693359375f), c));
@@ -22,7 +27,7 @@ INLINE vf32 exp_(vf32 x) {
   return scale2(fma_(p, r * r, r) + 1.0f, t);
 }
 // 2^n r + (2^n - 1) for the rest r of x, in two parts each; half of it, as 2^128 has no room.
-INLINE vf32 expm1_(vf32 x) {
+FUNCTION vf32 expm1_(vf32 x) {
   const vf32 c = within(x, -18.0f, 89.0f);
   const vf32 t = fma_(c, all(1.44269504f), all(kShifter)), n = t - kShifter;
   const vf32 part = fma_(n, all(-0.693359375f), c), r = fma_(n, all(2.12194440e-4f), part);
@@ -34,7 +39,7 @@ INLINE vf32 expm1_(vf32 x) {
   const vf32 y = sum + fma_(power, fma_(p, r * r, low), lost);
   return abs_(x) < 1e-8f ? x : y + y;
 }
-INLINE vf32 exp2_(vf32 x) {
+FUNCTION vf32 exp2_(vf32 x) {
   const vf32 c = within(x, -151.0f, 129.0f), t = c + kShifter, f = c + (kShifter - t);
   const vf32 p = poly(f, 0.693147203f, 0.240226479f, 0.0555033247f, 0.00961843736f, 0.00133988747f, 0.000153533631f);
   return scale2(fma_(p, f, all(1.0f)), t);
@@ -56,12 +61,12 @@ INLINE vf32 log_edges(vf32 x, vf32 y) {
   const vf32 inf = all(__builtin_inff());
   return x == 0.0f ? -inf : x < 0.0f ? all(__builtin_nanf("")) : x < inf ? y : x;
 }
-INLINE vf32 log_(vf32 x) {
+FUNCTION vf32 log_(vf32 x) {
   vf32 e, tail;
   const vf32 m = log_split(x, e, tail);
   return log_edges(x, fma_(e, all(0.693359375f), m + fma_(e, all(-2.12194440e-4f), tail)));
 }
-INLINE vf32 log2_(vf32 x) {
+FUNCTION vf32 log2_(vf32 x) {
   vf32 e, tail;
   const vf32 m = log_split(x, e, tail);
   const vf32 a = m * 1.44269504f;
@@ -69,7 +74,7 @@ INLINE vf32 log2_(vf32 x) {
   return log_edges(x, e + (a + low));
 }
 // log(u) + low / u, where u + low is 1 + x
-INLINE vf32 log1p_(vf32 x) {
+FUNCTION vf32 log1p_(vf32 x) {
   const vf32 u = 1.0f + x, part = u - 1.0f, low = (1.0f - (u - part)) + (x - part);
   vf32 e, tail;
   const vf32 m = log_split(u, e, tail);
@@ -94,7 +99,7 @@ INLINE vf32 sqrt_(vf32 x) {
 INLINE vf32 rsqrt_(vf32 x) { return 1.0f / sqrt_(x); }
 INLINE f32 rsqrt_(f32 x) { return 1.0f / sqrt_(x); }
 INLINE f64 rsqrt_(f64 x) { return 1.0 / sqrt_(x); }
-INLINE vf32 tanh_(vf32 x) {
+FUNCTION vf32 tanh_(vf32 x) {
   const vf32 a = abs_(x), t = x * x;
   const vf32 p = poly(t, -0.333332954f, 0.133323436f, -0.053879735f, 0.0214864374f, -0.0079457472f, 0.00230107797f,
                       -0.000358363044f);
@@ -102,7 +107,7 @@ INLINE vf32 tanh_(vf32 x) {
   const vf32 large = 1.0f - 2.0f / (exp_(a + a) + 1.0f);
   return a < 1.0f ? small : real(bits(large) | (bits(x) & (i32)0x80000000));
 }
-INLINE vf32 erf_(vf32 x) {
+FUNCTION vf32 erf_(vf32 x) {
   const vf32 a = abs_(x), t = x * x;
   const vf32 p = poly(t, 0.128379166f, -0.376126258f, 0.112835852f, -0.026853812f, 0.00518832772f, -0.000801019374f,
                       7.85386116e-05f);
@@ -137,14 +142,14 @@ INLINE vf32 sin_quadrant(vf32 x, i32 shift, f32 (*exact)(f32)) {
 }
 INLINE f32 sin_exact(f32 x) { return __builtin_sinf(x); }
 INLINE f32 cos_exact(f32 x) { return __builtin_cosf(x); }
-INLINE vf32 sin_(vf32 x) { return x == 0.0f ? x : sin_quadrant(x, 0, sin_exact); }
-INLINE vf32 cos_(vf32 x) { return sin_quadrant(x, 1, cos_exact); }
-INLINE vf32 pow_(vf32 x, vf32 y) {
+FUNCTION vf32 sin_(vf32 x) { return x == 0.0f ? x : sin_quadrant(x, 0, sin_exact); }
+FUNCTION vf32 cos_(vf32 x) { return sin_quadrant(x, 1, cos_exact); }
+FUNCTION vf32 pow_(vf32 x, vf32 y) {
   vf32 r;
   LANES(r, __builtin_powf(x[l], y[l]));
   return r;
 }
-INLINE vf32 atan2_(vf32 x, vf32 y) {
+FUNCTION vf32 atan2_(vf32 x, vf32 y) {
   vf32 r;
   LANES(r, __builtin_atan2f(x[l], y[l]));
   return r;

@@ -54,6 +54,41 @@ INLINE void fetch_row(const void* p, i64 bytes) {
 #endif
 }
 
+// What is seldom done. In a kernel of many accesses it is called: g++ needs far more than twice the time for a body
+// that has it twice as often.
+#if defined(LARGE) && defined(NEON)
+#define SELDOM CALLED
+#else
+#define SELDOM INLINE
+#endif
+template <class E>
+SELDOM typename E::V ld_first(const void* p, i32 n) {
+  typename E::R r{};
+  for (int l = 0; l < n; ++l) r[l] = ((const typename E::S*)p)[l];
+  return E::up(r);
+}
+template <class E>
+SELDOM typename E::V ld_some(const void* p, vi32 m) {
+  typename E::R r{};
+  EACH_LANE
+    if (m[l]) r[l] = ((const typename E::S*)p)[l];
+  return E::up(r);
+}
+template <class E>
+SELDOM typename E::V ld_step_some(const void* p, i64 step, vi32 m) {
+  typename E::R r{};
+  EACH_LANE
+    if (m[l]) r[l] = ((const typename E::S*)p)[l * step];
+  return E::up(r);
+}
+template <class E, class O>
+SELDOM typename E::V ld_at_some(const void* p, O at, vi32 m) {
+  typename E::R r{};
+  EACH_LANE
+    if (m[l]) r[l] = ((const typename E::S*)p)[at[l]];
+  return E::up(r);
+}
+
 // The first n lanes, or all of them.
 template <class E, bool Full>
 INLINE typename E::V ld(const void* p, i32 n) {
@@ -68,7 +103,7 @@ INLINE typename E::V ld(const void* p, i32 n) {
     __builtin_memcpy(&r, &h, sizeof r < sizeof h ? sizeof r : sizeof h);
 #endif
   } else {
-    for (int l = 0; l < n; ++l) r[l] = ((const typename E::S*)p)[l];
+    return ld_first<E>(p, n);
   }
   return E::up(r);
 }
@@ -115,16 +150,14 @@ template <class E, bool Full>
 INLINE typename E::V ld_mask(const void* p, vi32 m, typename E::V other, i32 n) {
   if (!Full) m &= below(n);
   if (every(m)) return ld<E, true>(p, L);
-  typename E::R r{};
 #if L == 16 && !defined(__clang__)
   if constexpr (sizeof(typename E::S) == 4) {
-    r = (typename E::R)__builtin_ia32_loadups512_mask((const float*)p, vf32{}, __builtin_ia32_cvtd2mask512(m));
+    const auto r =
+        (typename E::R)__builtin_ia32_loadups512_mask((const float*)p, vf32{}, __builtin_ia32_cvtd2mask512(m));
     return pick(m, E::up(r), other);
   }
 #endif
-  EACH_LANE
-    if (m[l]) r[l] = ((const typename E::S*)p)[l];
-  return pick(m, E::up(r), other);
+  return pick(m, ld_some<E>(p, m), other);
 }
 template <class E, bool Full>
 INLINE void st_mask(void* p, typename E::V x, vi32 m, i32 n) {
@@ -189,7 +222,6 @@ INLINE void st_step(void* p, i64 step, typename E::V x, i32 n) {
 template <class E, bool Full>
 INLINE typename E::V ld_step_mask(const void* p, i64 step, vi32 m, typename E::V other, i32 n) {
   if (!Full) m &= below(n);
-  typename E::R r{};
 #if L == 16 && !defined(__clang__)
   if constexpr (sizeof(typename E::S) == 4) {
     const u16 bits = __builtin_ia32_cvtd2mask512(m);
@@ -199,9 +231,7 @@ INLINE typename E::V ld_step_mask(const void* p, i64 step, vi32 m, typename E::V
   }
 #endif
   if (every(m)) return ld_step<E, true>(p, step, L);
-  EACH_LANE
-    if (m[l]) r[l] = ((const typename E::S*)p)[l * step];
-  return pick(m, E::up(r), other);
+  return pick(m, ld_step_some<E>(p, step, m), other);
 }
 // At offsets in elements.
 template <class E, bool Full, class O>
@@ -220,15 +250,12 @@ INLINE typename E::V ld_at(const void* p, O at, i32 n) {
 template <class E, bool Full, class O>
 INLINE typename E::V ld_at_mask(const void* p, O at, vi32 m, typename E::V other, i32 n) {
   if (!Full) m &= below(n);
-  typename E::R r{};
 #if L == 16 && !defined(__clang__)
   if constexpr (sizeof(typename E::S) == 4)
     return pick(m, E::up((typename E::R)gathered(p, at, __builtin_ia32_cvtd2mask512(m))), other);
 #endif
   if (every(m)) return ld_at<E, true>(p, at, L);
-  EACH_LANE
-    if (m[l]) r[l] = ((const typename E::S*)p)[at[l]];
-  return pick(m, E::up(r), other);
+  return pick(m, ld_at_some<E>(p, at, m), other);
 }
 template <class E, bool Full, class O>
 INLINE void st_at(void* p, O at, typename E::V x, i32 n) {
