@@ -29,7 +29,11 @@ std::optional<std::int64_t> Emitter::step_of(ValueId v, const Index& index) cons
     return 0;
   const At key = normal(v, index);
   if (const auto it = steps_.find(key); it != steps_.end()) return it->second;
+  constexpr int kDeepest = 2000;  // of our own stack
+  if (step_depth_ > kDeepest) return std::nullopt;
+  ++step_depth_;
   const auto step = compute_step(v, index);
+  --step_depth_;
   steps_.emplace(key, step);
   return step;
 }
@@ -98,14 +102,20 @@ bool Emitter::read_by_all(const Op& load) const {
 // How far an integer, or a pointer in elements, moves from one program to the next. For hints alone: wraps and the ends
 // of axis 0 are not looked at.
 std::optional<Emitter::ProgramStep> Emitter::program_step(ValueId v) const {
+  int left = kLooked;
+  return program_step(v, left);
+}
+
+std::optional<Emitter::ProgramStep> Emitter::program_step(ValueId v, int& left) const {
+  if (--left < 0) return std::nullopt;
   const auto k = static_cast<std::size_t>(v);
-  if (initial_[k] != kNoValue) return program_step(initial_[k]);
+  if (initial_[k] != kNoValue) return program_step(initial_[k], left);
   const Op* op = def(v);
   if (op == nullptr) return ProgramStep{};  // a parameter, a loop's counter
   if (op->code == Code::program_id) return ProgramStep{op->axis == 0 ? 1 : 0, 0, nullptr};
   std::vector<ProgramStep> steps;
   for (const ValueId o : op->operands) {
-    const auto step = program_step(o);
+    const auto step = program_step(o, left);
     if (!step) return std::nullopt;
     steps.push_back(*step);
   }
@@ -145,6 +155,12 @@ std::optional<Emitter::ProgramStep> Emitter::program_step(ValueId v) const {
 // How far an integer, or a pointer in elements, moves from one turn of a loop without loops, branches and writes to the
 // next; nullopt: not by a constant.
 std::optional<std::int64_t> Emitter::turn_step(ValueId v, const Op& loop) const {
+  int left = kLooked;
+  return turn_step(v, loop, left);
+}
+
+std::optional<std::int64_t> Emitter::turn_step(ValueId v, const Op& loop, int& left) const {
+  if (--left < 0) return std::nullopt;
   const Block& body = loop.blocks[0];
   const int inside = block_of_.at(&body.ops[0]);
   if (v == body.params[0]) return constant_of(loop.operands[2]);
@@ -153,7 +169,7 @@ std::optional<std::int64_t> Emitter::turn_step(ValueId v, const Op& loop) const 
   if (op == nullptr) return std::nullopt;  // it is carried
   std::vector<std::int64_t> steps;
   for (const ValueId o : op->operands) {
-    const auto step = turn_step(o, loop);
+    const auto step = turn_step(o, loop, left);
     if (!step) return std::nullopt;
     steps.push_back(*step);
   }
@@ -165,18 +181,25 @@ std::optional<std::int64_t> Emitter::turn_step(ValueId v, const Op& loop) const 
 
 // The conditions that a mask is the conjunction of.
 void Emitter::conjuncts(ValueId mask, const Index& index, std::vector<At>& out) const {
-  const Op* op = def(mask);
-  if (op != nullptr && home(mask).kind == Home::Kind::nowhere && type(mask).is_tile()) {
-    if (op->code == Code::bit_and) {
-      conjuncts(op->operands[0], index, out);
-      conjuncts(op->operands[1], index, out);
-      return;
+  std::set<At> seen;
+  std::vector<At> todo{{mask, index}};
+  while (!todo.empty()) {
+    const At at = todo.back();
+    todo.pop_back();
+    const Op* op = def(at.value);
+    const bool parts = op != nullptr && home(at.value).kind == Home::Kind::nowhere && type(at.value).is_tile();
+    if (parts && op->code == Code::bit_and) {
+      if (!seen.insert(at).second) continue;
+      todo.push_back({op->operands[1], at.index});
+      todo.push_back({op->operands[0], at.index});
+    } else if (parts && op->code == Code::splat) {
+      out.push_back(normal(op->operands[0], at.index));
+    } else if (parts && (op->code == Code::broadcast || op->code == Code::expand_dims || op->code == Code::trans)) {
+      todo.push_back({op->operands[0], map_index(*op, f_, at.index)});
+    } else {
+      out.push_back(normal(at.value, at.index));
     }
-    if (op->code == Code::splat) return out.push_back(normal(op->operands[0], index));
-    if (op->code == Code::broadcast || op->code == Code::expand_dims || op->code == Code::trans)
-      return conjuncts(op->operands[0], map_index(*op, f_, index), out);
   }
-  out.push_back(normal(mask, index));
 }
 
 // A condition of the form below < limit, where below moves by one with the vector loop and the limit stands still; or

@@ -148,11 +148,11 @@ Result<double> run_compiler(const std::string& source, Build build, const std::s
   if (!run) return std::move(run.error());
   if (run->timed_out)
     return Error{
-        Code::internal,
+        Code::limit,
         {},
         fmt::format("the compiler took more than {:.0f} s for a kernel and was ended", kCompilerLimits.seconds),
         {"its source is kept at " + cache_keep_failed(in, content_key(source) + ".cpp"),
-         "smaller blocks make a smaller kernel"}};
+         "smaller blocks make a smaller kernel, and so does range in the place of tl.static_range"}};
   if (run->status != 0) {
     const auto lines = text_lines(run->output);
     std::string first = lines.empty() ? "it said nothing" : std::string(lines[0]);

@@ -82,24 +82,30 @@ Ref Emitter::loop_variable(int loop, Mode mode) {
 }
 
 std::optional<Emitter::Truth> Emitter::truth(ValueId v, const Index& index) const {
+  int left = kLooked;
+  return truth(v, index, left);
+}
+
+std::optional<Emitter::Truth> Emitter::truth(ValueId v, const Index& index, int& left) const {
+  if (--left < 0) return std::nullopt;
   if (const auto it = known_.find(normal(v, index)); it != known_.end()) return it->second;
   const Op* op = def(v);
   if (op == nullptr || home(v).kind == Home::Kind::array) return std::nullopt;
   switch (op->code) {
     case Code::constant: return Truth{op->integer != 0, 0};
-    case Code::splat: return truth(op->operands[0], {});
+    case Code::splat: return truth(op->operands[0], {}, left);
     case Code::broadcast:
     case Code::expand_dims:
-    case Code::trans: return truth(op->operands[0], map_index(*op, f_, index));
+    case Code::trans: return truth(op->operands[0], map_index(*op, f_, index), left);
     case Code::bit_not: {
-      auto t = truth(op->operands[0], index);
+      auto t = truth(op->operands[0], index, left);
       if (t) t->value = !t->value;
       return t;
     }
     case Code::bit_and:
     case Code::bit_or: {
       const bool decisive = op->code == Code::bit_or;
-      const auto a = truth(op->operands[0], index), b = truth(op->operands[1], index);
+      const auto a = truth(op->operands[0], index, left), b = truth(op->operands[1], index, left);
       if (a && a->value == decisive) return a;
       if (b && b->value == decisive) return b;
       if (a && b) return Truth{!decisive, std::max(a->level, b->level)};

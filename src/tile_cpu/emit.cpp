@@ -46,6 +46,7 @@ Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts,
   param_block_.resize(n);
   initial_.assign(n, kNoValue);
   uses_.resize(n);
+  depth_.resize(n);
   home_.resize(n);
   users_.resize(n);
   quiet_.resize(n);

@@ -80,6 +80,8 @@ struct Access {
 };
 inline constexpr std::int32_t kArrayMemory = 1 << 20;
 
+inline constexpr int kLooked = 1000;  // values that one question looks at before it is given up
+
 struct Root {
   enum class Kind : std::uint8_t { scalar, store, reduce, keep, call } kind = Kind::scalar;
   const Op* op = nullptr;
@@ -143,11 +145,14 @@ class Emitter {
   void schedule(std::span<const Op> ops, const Op* owner, std::span<const ValueId> targets);
   std::vector<Root> roots_of(std::span<const Op> ops, const Op* owner, std::span<const ValueId> targets);
   void collect(Root& root);
-  void visit(Root& root, ValueId v, const Index& index);
+  void visit(Root& root, ValueId value, const Index& at);
+  void visit_one(Root& root, ValueId v, const Index& index, std::vector<At>& todo);
   bool is_repeated(ValueId v) const;
   bool must_keep(const Op& op, std::span<const Op> run);
+  bool is_loaded(ValueId v) const;
+  bool is_deep(const Op& op);
   bool overwritten(const Op& load);
-  double cost_of(ValueId v) const;
+  double cost_of(ValueId v, int depth = 0) const;
   bool costly(ValueId v) const;
   std::vector<Group> group(std::vector<Root> roots);
   bool fits(const Group& group, const Root& root) const;
@@ -201,6 +206,7 @@ class Emitter {
     int level = 0;  // that decides it
   };
   std::optional<Truth> truth(ValueId v, const Index& index) const;
+  std::optional<Truth> truth(ValueId v, const Index& index, int& left) const;
   At normal(ValueId v, const Index& index) const;
   static Index map_index(const Op& op, const tile::Function& f, const Index& index);
   std::optional<std::int64_t> constant_of(ValueId v) const;
@@ -232,7 +238,9 @@ class Emitter {
     const Op* load = nullptr;
   };
   std::optional<ProgramStep> program_step(ValueId v) const;
+  std::optional<ProgramStep> program_step(ValueId v, int& left) const;
   std::optional<std::int64_t> turn_step(ValueId v, const Op& loop) const;
+  std::optional<std::int64_t> turn_step(ValueId v, const Op& loop, int& left) const;
   std::optional<std::int64_t> result_step(const Op& op, std::int64_t a, std::int64_t b) const;
   bool read_by_all(const Op& load) const;
   void reindex(const Root& root, const Index& index, std::set<At>& out) const;
@@ -301,6 +309,7 @@ class Emitter {
   std::vector<int> param_block_;        // of a block's parameter
   std::vector<ValueId> initial_;        // of a carried parameter: its initial value
   std::vector<int> uses_;
+  std::vector<int> depth_;  // operations on the way from what is kept
   std::vector<Home> home_;
   std::map<const Op*, int> order_;
   std::map<const Op*, int> block_of_;
@@ -329,6 +338,7 @@ class Emitter {
   std::string* last_ = nullptr;     // where a body's stores go, if all are to come last
   std::map<At, Truth> known_;       // conditions decided in this region
   mutable std::map<At, std::optional<std::int64_t>> steps_;
+  mutable int step_depth_ = 0;
   int nest_ = 0;
   struct Loaded {
     int first = 0;                // the nest that loads it

@@ -41,10 +41,12 @@ bool conflict(const Access& a, const Access& b) {
 }  // namespace
 
 // The rough cost of computing one element again, in units of an addition.
-double Emitter::cost_of(ValueId v) const {
+double Emitter::cost_of(ValueId v, int depth) const {
+  constexpr double kMost = 100;
   const Op* op = def(v);
   if (op == nullptr || !type(v).is_tile() || home(v).kind != Home::Kind::nowhere) return 0;
   double own = 1;
+  if (depth > kMost) return kMost;
   switch (op->code) {
     case Code::constant:
     case Code::splat:
@@ -60,8 +62,8 @@ double Emitter::cost_of(ValueId v) const {
     default: own = moves_elements(op->code) ? 0 : tile::is_function(op->code) ? 15 : 1;
   }
   for (const ValueId o : op->operands) {
-    own += cost_of(o);
-    if (own > 100) break;
+    own += cost_of(o, depth + 1);
+    if (own > kMost) break;
   }
   return own;
 }
@@ -79,19 +81,20 @@ bool Emitter::overwritten(const Op& load) {
     const bool own = w->operands[0] == load.operands[0] && block_of_.at(w) == block_of_.at(&load) &&
                      order_.at(w) > order_.at(&load) && is_apart(load.operands[0]);
     if (!own) return true;
-    std::set<ValueId> seen;
-    const auto needed_elsewhere = [&](auto&& self, ValueId v) -> bool {  // it, or what is made of it
-      if (!seen.insert(v).second) return false;
-      return std::any_of(
-          users_[static_cast<std::size_t>(v)].begin(), users_[static_cast<std::size_t>(v)].end(), [&](const Op* user) {
-            if (order_.at(user) > order_.at(w) || block_of_.at(user) != block_of_.at(w)) return true;
-            const tile::OpClass kind = tile::op_row(user->code).kind;
-            if (user == w || kind == tile::OpClass::reduction) return false;  // a sum has a home of its own
-            if (kind == tile::OpClass::shape || kind == tile::OpClass::memory || user->code == Code::dot) return true;
-            return std::any_of(user->results.begin(), user->results.end(), [&](ValueId r) { return self(self, r); });
-          });
-    };
-    if (needed_elsewhere(needed_elsewhere, load.result())) return true;
+    std::set<ValueId> made{load.result()};  // it, and what is made of it
+    std::vector<ValueId> todo{load.result()};
+    while (!todo.empty()) {
+      const ValueId v = todo.back();
+      todo.pop_back();
+      for (const Op* user : users_[static_cast<std::size_t>(v)]) {
+        if (order_.at(user) > order_.at(w) || block_of_.at(user) != block_of_.at(w)) return true;
+        const tile::OpClass kind = tile::op_row(user->code).kind;
+        if (user == w || kind == tile::OpClass::reduction) continue;  // a sum has a home of its own
+        if (kind == tile::OpClass::shape || kind == tile::OpClass::memory || user->code == Code::dot) return true;
+        for (const ValueId r : user->results)
+          if (made.insert(r).second) todo.push_back(r);
+      }
+    }
   }
   return false;
 }
@@ -127,13 +130,34 @@ bool Emitter::must_keep(const Op& op, std::span<const Op> run) {
   for (const Op* user : users_[static_cast<std::size_t>(v)])
     leaves = leaves || user < run.data() || user >= run.data() + run.size();
   if (!leaves) return false;
-  const auto loads = [&](auto&& self, ValueId x) -> bool {
-    const Op* d = def(x);
-    if (d == nullptr || !type(x).is_tile() || home(x).kind != Home::Kind::nowhere) return false;
-    if (d->code == Code::load) return true;
-    return std::any_of(d->operands.begin(), d->operands.end(), [&](ValueId o) { return self(self, o); });
-  };
-  return costly(v) || loads(loads, v);
+  return costly(v) || is_loaded(v);
+}
+
+// Whether computing the value means loading.
+bool Emitter::is_loaded(ValueId v) const {
+  std::set<ValueId> seen{v};
+  std::vector<ValueId> todo{v};
+  while (!todo.empty()) {
+    const ValueId x = todo.back();
+    todo.pop_back();
+    const Op* op = def(x);
+    if (op == nullptr || !type(x).is_tile() || home(x).kind != Home::Kind::nowhere) continue;
+    if (op->code == Code::load) return true;
+    for (const ValueId o : op->operands)
+      if (seen.insert(o).second) todo.push_back(o);
+  }
+  return false;
+}
+
+// Whether the value is to be kept because too much is computed on the way to it: what evaluates it does so by
+// recursion, and the compiler's time grows faster than a loop's body.
+bool Emitter::is_deep(const Op& op) {
+  constexpr int kDeepest = 1000;
+  const ValueId v = op.result();
+  int& depth = depth_[static_cast<std::size_t>(v)];
+  if (!type(v).is_tile()) return false;
+  for (const ValueId o : op.operands) depth = std::max(depth, depth_[static_cast<std::size_t>(o)] + 1);
+  return depth >= (type(v).pointer ? 2 * kDeepest : kDeepest);  // rather an offset than a pointer
 }
 
 std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, std::span<const ValueId> targets) {
@@ -232,7 +256,10 @@ std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, st
         }
         [[fallthrough]];
       default:
-        if (must_keep(op, ops)) keep(op.result());
+        if (is_deep(op) || must_keep(op, ops)) {
+          keep(op.result());
+          depth_[static_cast<std::size_t>(op.result())] = 0;
+        }
     }
   }
   // what the block yields goes to the arrays of its owner
@@ -304,7 +331,17 @@ void Emitter::collect(Root& root) {
     root.accesses.push_back({array_memory(home(op.result()).array), kNoValue, true});
 }
 
-void Emitter::visit(Root& root, ValueId v, const Index& index) {
+void Emitter::visit(Root& root, ValueId value, const Index& at) {
+  std::vector<At> todo{{value, at}};
+  while (!todo.empty()) {
+    const At next = todo.back();
+    todo.pop_back();
+    visit_one(root, next.value, next.index, todo);
+  }
+}
+
+// What it is computed from is added to `todo`.
+void Emitter::visit_one(Root& root, ValueId v, const Index& index, std::vector<At>& todo) {
   const Type& t = type(v);
   const At at = normal(v, index);
   if (!root.evaluated.insert(at).second) return;
@@ -328,7 +365,7 @@ void Emitter::visit(Root& root, ValueId v, const Index& index) {
   }
   if (op->code == Code::load) root.accesses.push_back({memory_of(op->operands[0]), op->operands[0], false});
   const Index inner = moves_elements(op->code) ? map_index(*op, f_, index) : index;
-  for (const ValueId o : op->operands) visit(root, o, inner);
+  for (auto o = op->operands.rbegin(); o != op->operands.rend(); ++o) todo.push_back({*o, inner});
 }
 
 bool Emitter::fits(const Group& group, const Root& root) const {
