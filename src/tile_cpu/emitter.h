@@ -148,6 +148,7 @@ class Emitter {
   void visit(Root& root, ValueId value, const Index& at);
   void visit_one(Root& root, ValueId v, const Index& index, std::vector<At>& todo);
   bool is_repeated(ValueId v) const;
+  bool is_reduced_inside(const Op& broadcast) const;
   bool must_keep(const Op& op, std::span<const Op> run);
   bool is_loaded(ValueId v) const;
   bool is_deep(const Op& op);

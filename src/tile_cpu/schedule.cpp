@@ -8,7 +8,8 @@ namespace passnet::tile_cpu {
 
 namespace {
 
-constexpr ValueId kOwnElement = -2;  // an array read or written at the root's own index
+constexpr std::int32_t kRepeated = 4;  // times, to be worth an array
+constexpr ValueId kOwnElement = -2;    // an array read or written at the root's own index
 
 Index identity_index(int rank) {
   Index out;
@@ -99,9 +100,33 @@ bool Emitter::overwritten(const Op& load) {
   return false;
 }
 
+// Whether a broadcast to rows is reduced over an outer dimension along which it differs. That loop is inside the one
+// over the row: what is broadcast would be computed for each vector of it.
+bool Emitter::is_reduced_inside(const Op& broadcast) const {
+  const Shape &from = type(broadcast.operands[0]).shape, &to = type(broadcast.result()).shape;
+  const auto last = static_cast<std::size_t>(to.rank) - 1;
+  if (to.rank < 2 || from[last] != 1 || to[last] < 2 * kRepeated) return false;
+  std::set<ValueId> seen{broadcast.result()};
+  std::vector<ValueId> todo{broadcast.result()};
+  while (!todo.empty() && seen.size() < kLooked) {
+    const ValueId v = todo.back();
+    todo.pop_back();
+    for (const Op* user : users_[static_cast<std::size_t>(v)]) {
+      if (user->code == Code::reduce && static_cast<std::size_t>(user->axis) < last &&
+          from[static_cast<std::size_t>(user->axis)] > 1)
+        return true;
+      const tile::OpClass kind = tile::op_row(user->code).kind;
+      if (kind != tile::OpClass::unary && kind != tile::OpClass::binary && kind != tile::OpClass::compare &&
+          user->code != Code::cast && user->code != Code::select && user->code != Code::fma)
+        continue;
+      if (seen.insert(user->result()).second) todo.push_back(user->result());
+    }
+  }
+  return false;
+}
+
 // One row of a tile whose rows are all the same, where computing it for each costs more than looking it up.
 bool Emitter::is_repeated(ValueId v) const {
-  constexpr std::int32_t kRows = 4;
   constexpr double kWorth = 6;
   if (type(v).pointer || moves_elements(def(v)->code) || cost_of(v) < kWorth) return false;
   const auto repeats = [&](auto&& self, ValueId x) -> bool {
@@ -112,8 +137,8 @@ bool Emitter::is_repeated(ValueId v) const {
       const Shape &from = type(x).shape, &to = type(user->result()).shape;
       bool row = false;  // an inner dimension has more than one element
       for (std::size_t d = from.rank; d-- > 0; row |= from[d] > 1)
-        if (row && from[d] == 1 && to[d] >= kRows) return true;
-      return false;
+        if (row && from[d] == 1 && to[d] >= kRepeated) return true;
+      return is_reduced_inside(*user);
     });
   };
   return repeats(repeats, v);
