@@ -469,9 +469,10 @@ void Emitter::keep_shared(std::vector<Group>& groups) {
           if (root.domain[d] == 1) i[d] = kFixed;
         return i;
       }();
+      std::set<ValueId> seen;
       const auto walk = [&](auto&& self, ValueId v) -> void {
         if (!type(v).is_tile() || !(type(v).shape == root.domain) || home(v).kind != Home::Kind::nowhere) return;
-        if (!root.evaluated.contains({v, own})) return;
+        if (!root.evaluated.contains({v, own}) || !seen.insert(v).second) return;
         const Op* op = def(v);
         if (op == nullptr || moves_elements(op->code) || type(v).pointer) return;
         if (const auto it = first.find(v); it != first.end()) {
