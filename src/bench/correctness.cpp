@@ -661,15 +661,13 @@ Result<OutputComparison> compare(const TensorRef& expected, const TensorRef& got
 }
 
 std::string wrong_text(const OutputComparison& o) {
-  if (o.constant)
-    return fmt::format("no nearer to eager's than one number everywhere would be; the largest difference is {}",
-                       python_float(o.max_diff));
-  if (o.wrong == 0)
-    return fmt::format("the largest difference is {}, which is right from t = {}", python_float(o.max_diff),
-                       o.tightest_t);
-  return fmt::format("{} of {} elements are wrong at t = -5; the worst is {}: {} where eager has {}", o.wrong,
-                     o.elements, place_text(o.worst, o.shape), python_float(o.worst_got),
-                     python_float(o.worst_expected));
+  std::string out = o.wrong == 0
+                        ? "the largest difference is " + python_float(o.max_diff)
+                        : fmt::format("{} of {} elements are wrong at t = -5; the worst is {}: {} where eager has {}",
+                                      o.wrong, o.elements, place_text(o.worst, o.shape), python_float(o.worst_got),
+                                      python_float(o.worst_expected));
+  if (o.constant) return out + "; one number everywhere would be as near";
+  return o.wrong == 0 ? out + fmt::format(", which is right from t = {}", o.tightest_t) : out;
 }
 
 Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine, double atol_scale) {
