@@ -608,6 +608,7 @@ class Evaluator::Impl {
     TimingOptions timing = options_.timing;
     const std::vector<double>& eager_calls = source_->seconds();
     if (baseline_ == nullptr) timing.warmed = static_cast<int>(std::min(eager_calls.size(), candidate_calls_.size()));
+    options_.settle();
     out_.timing = time_sides(*eager_side, *compiled_side, timing);
     for (std::size_t i = 0; i < static_cast<std::size_t>(timing.warmed); ++i)  // what they took longer is no trial's
       out_.timing.trial_seconds += std::min(eager_calls[i], out_.timing.eager.e2e.max / 1e3) +

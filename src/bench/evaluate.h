@@ -30,6 +30,8 @@ struct EvaluateOptions {
   // Called once, when all that a pass folder needs is compiled and loaded, before its fast kernels run: a worker closes
   // itself here. What it could not close is given back, and noted.
   std::function<std::vector<std::string>()> seal;
+  // Called once, when both sides are ready to be timed and no process is started any more.
+  std::function<void()> settle = [] {};
   // Told before each stage begins, so that the stage in which a worker died is known.
   std::function<void(std::string_view stage)> stage = [](std::string_view) {};
 };

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 
 #include "base/cache.h"
 #include "base/process.h"
@@ -72,12 +73,37 @@ EvaluateOptions options_from(const json& j) {
   return o;
 }
 
-void pin(const std::vector<int>& cores) {
-  if (cores.empty()) return;
+// This thread; those that it starts later inherit it.
+void pin(std::span<const int> cores) {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
-  ::sched_setaffinity(0, sizeof set, &set);  // threads started later inherit it
+  ::sched_setaffinity(0, sizeof set, &set);
+}
+
+std::vector<int> allowed_cores() {
+  std::vector<int> out;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return out;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(static_cast<std::size_t>(core), &set)) out.push_back(core);
+  return out;
+}
+
+// Each of torch's threads on a core of its own, the last ones: the system's own work is mostly on the first. Two on one
+// core is what a system may leave them at for long: one then spins to the end of its patience, half a millisecond,
+// whenever it waits for the other.
+void pin_threads(Engine& engine) {
+  std::vector<int> cores = allowed_cores();
+  const auto count = static_cast<std::size_t>(engine.threads());
+  if (cores.size() < count) return;
+  cores.erase(cores.begin(), cores.end() - static_cast<std::ptrdiff_t>(count));
+  const auto pin_one = [](void* context, std::int64_t begin, std::int64_t end) {
+    const std::span all = *static_cast<std::vector<int>*>(context);
+    if (end - begin == 1) pin(all.subspan(static_cast<std::size_t>(begin), 1));
+  };
+  engine.parallel(static_cast<std::int64_t>(count), 1, pin_one, &cores);
 }
 
 Record failed(Status status, Error error) {
@@ -158,10 +184,12 @@ void serve(guard::Channel& channel, const json& request) {
   if (options.device == DeviceType::cuda)  // so that no candidate takes it from those beside it
     engine.limit_memory(options.device, request.at("memory_bytes").get<double>() /
                                             static_cast<double>(cuda::device().take()->memory_bytes));
+  const auto cores = request.at("cores").get<std::vector<int>>();
   const auto take_cores = [&] {
-    pin(request.at("cores").get<std::vector<int>>());
+    if (!cores.empty()) pin(cores);
     engine.set_threads(request.at("threads").get<int>());
   };
+  options.settle = [&] { pin_threads(engine); };
   if (request.at("alone").get<bool>())
     take_cores();
   else

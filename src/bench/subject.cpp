@@ -24,6 +24,7 @@ class LocalSide : public Side {
     for (const std::size_t i : timed_.changing) engine_.copy(inputs_[i], timed_.inputs[i]).take();
     if (timed_.refresh) timed_.refresh(trial, inputs_);
     engine_.seed(kCallSeed);
+    wake();
   }
   double call_ms() override {
     const auto begin = Clock::now();
@@ -49,6 +50,13 @@ class LocalSide : public Side {
   void keep(RunValue result) { result_ = std::move(result); }
 
  private:
+  // Threads that have waited for long sleep, and waking them takes longer than many calls: only the side that uses them
+  // would pay.
+  void wake() {
+    engine_.parallel(
+        engine_.threads(), 1, [](void*, std::int64_t, std::int64_t) {}, nullptr);
+  }
+
   // More is given back than results and as much again, twice: memory that a candidate only takes.
   static constexpr std::size_t kFair = 2, kAnyway = std::size_t{1} << 20;
   static std::size_t bytes_of(const TensorRef& t) {
