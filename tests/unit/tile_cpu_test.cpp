@@ -91,7 +91,7 @@ Memory run(const Case& c, void* kernel, tile_cpu::Build build) {
     const std::vector<tile_cpu::Hooks::Window> windows(c.sites);  // empty: all is asked
     const tile_cpu::Hooks hooks{windows.data(), nullptr,
                                 [](void*, std::int64_t, void*, std::int64_t, const void*) { return 1; },
-                                [](void*, std::int64_t, std::int64_t) {}};
+                                [](void*, std::int64_t, std::int64_t) {}, kMostTurns};
     reinterpret_cast<tile_cpu::CheckedKernel>(kernel)(arguments.data(), 0, kGrid[0], aligned, &hooks);
   } else {
     reinterpret_cast<tile_cpu::Kernel>(kernel)(arguments.data(), 0, kGrid[0], aligned);
