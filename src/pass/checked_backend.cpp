@@ -138,10 +138,11 @@ class CheckedPlan final : public PreparedPlan {
     const Buffer& b = plan_.buffers[static_cast<std::size_t>(buffer)];
     if (b.kind == BufferKind::copy) find_unwritten(b.base, "copied", copied_);
     const bool written = b.kind != BufferKind::fresh || b.fill == Fill::value;
-    // A view that is filled: the memory it lies in counts as written from here on, also where the view is a part of it.
+    // A tensor that is filled counts as written from here on. Where a part of it is, the rest may never be: nothing
+    // does.
     if (b.kind != BufferKind::view)
       add_region(buffer, written, addresses);
-    else if (b.fill == Fill::value)
+    else if (b.fill == Fill::value && is_whole(b))
       add_region(b.base, written, addresses);
   }
 
@@ -174,6 +175,10 @@ class CheckedPlan final : public PreparedPlan {
   }
 
  private:
+  bool is_whole(const Buffer& view) const {
+    const TensorDesc& base = plan_.buffers[static_cast<std::size_t>(view.base)].desc;
+    return view.desc.element_count() == base.element_count() && view.desc.hull() == base.hull();
+  }
   void add_region(BufferId buffer, bool written, void* const* addresses) {
     const TensorDesc& d = plan_.buffers[static_cast<std::size_t>(buffer)].desc;
     regions_[static_cast<std::size_t>(buffer)] =
