@@ -10,7 +10,8 @@ namespace {
 
 // Bits at the end of a number that steps of arithmetic may change: of float32 on a GPU, as many as TF32 leaves out.
 constexpr int unsure_bits(Dtype dtype, DeviceType device) {
-  if (dtype != Dtype::float32 && dtype != Dtype::float64) return 1;
+  if (dtype == Dtype::bfloat16) return 1;
+  if (dtype == Dtype::float16) return 3;  // as much; eager may add up in halves
   return device == DeviceType::cuda ? 12 : 8;
 }
 
