@@ -148,11 +148,19 @@ void settle_malloc() {
   ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
-int core_count() {
+std::vector<int> allowed_cores() {
+  std::vector<int> out;
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
-  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return out;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(static_cast<std::size_t>(core), &set)) out.push_back(core);
+  return out;
+}
+
+int core_count() {
+  const std::size_t allowed = allowed_cores().size();
+  return allowed > 0 ? static_cast<int>(allowed) : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 }  // namespace passnet

@@ -46,7 +46,9 @@ std::optional<std::string> program_find(const std::string& name);
 // measured.
 void settle_malloc();
 
-// How many cores this process may use.
+// The cores that this process may use; empty where the system does not tell.
+std::vector<int> allowed_cores();
+// How many they are.
 int core_count();
 
 }  // namespace passnet

@@ -81,16 +81,6 @@ void pin(std::span<const int> cores) {
   ::sched_setaffinity(0, sizeof set, &set);
 }
 
-std::vector<int> allowed_cores() {
-  std::vector<int> out;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return out;
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(static_cast<std::size_t>(core), &set)) out.push_back(core);
-  return out;
-}
-
 // Each of torch's threads on a core of its own, the last ones: the system's own work is mostly on the first. Two on one
 // core is what a system may leave them at for long: one then spins to the end of its patience, half a millisecond,
 // whenever it waits for the other.
