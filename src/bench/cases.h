@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "bench/correctness.h"
+#include "bench/doubt.h"
 #include "bench/draws.h"
 #include "bench/subject.h"
 

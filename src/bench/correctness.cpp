@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <numeric>
 
 #include "base/text.h"
+#include "bench/elements.h"
 
 namespace passnet {
 
@@ -25,76 +24,12 @@ struct Law {
 };
 constexpr Law kLawRows[kLaws] = {{3.0 / 5, 1}, {1.796 / 5, 1}, {5.886 / 5, 1}, {7.0 / 5, 7.0 / 5}};
 constexpr int kReportedAt = -5;
-constexpr std::int64_t kChunk = 1024;         // elements looked at together
-constexpr std::int64_t kBlock = 64 * kChunk;  // elements that one thread looks at
+constexpr std::int64_t kChunk = 1024;  // elements looked at together
 
 double three_digits(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2E", value);
   return std::strtod(text, nullptr);
-}
-
-// Element types as they lie in memory, and how torch rounds what it computes in them. Nothing here branches on an
-// element's value, so that loops over elements become vectors (the file is compiled without traps for that). Bits are
-// compared as signed numbers: vectors have no other comparison.
-using Bits = std::int32_t;
-constexpr Bits kSign = std::numeric_limits<Bits>::min(), kInfinity = 0x7f800000;
-
-struct Half {
-  std::uint16_t bits;
-  using Compute = float;
-  float value() const {
-    const Bits b = bits, sign = (b & 0x8000) << 16, rest = (b & 0x7fff) << 13;
-    const Bits finite = std::bit_cast<Bits>(std::bit_cast<float>(rest) * 0x1p112F);
-    return std::bit_cast<float>(sign | (rest >= 0xf800000 ? kInfinity | rest : finite));
-  }
-  static float round(float f) {
-    const Bits b = std::bit_cast<Bits>(f), sign = b & kSign, rest = b & ~kSign;
-    // the unit of 0.75 is that of a half's smallest numbers
-    const Bits small = std::bit_cast<Bits>((f + 0.75F) - 0.75F);
-    const Bits large = (rest + 0xfff + (rest >> 13 & 1)) & ~0x1fff;
-    const Bits normal = sign | (large > 0x477fe000 ? kInfinity : large);  // over 65504
-    const Bits number = rest < 0x38800000 ? small : normal;               // under 2^-14
-    return std::bit_cast<float>(rest > kInfinity ? b : number);
-  }
-};
-struct Brain {
-  std::uint16_t bits;
-  using Compute = float;
-  float value() const { return std::bit_cast<float>(static_cast<Bits>(bits) << 16); }
-  static float round(float f) {
-    const Bits b = std::bit_cast<Bits>(f), rest = b & ~kSign;
-    const Bits number = (b & kSign) | ((rest + 0x7fff + (rest >> 16 & 1)) & ~0xffff);
-    return std::bit_cast<float>(rest > kInfinity ? b : number);
-  }
-};
-template <class T>
-struct Plain {
-  T number;
-  using Compute = T;
-  T value() const { return number; }
-  static T round(T v) { return v; }
-};
-
-// What `find` says of each block of elements, looked at by the engine's threads if there is an engine. Put together in
-// this order it does not depend on their number.
-template <class T, class F>
-std::vector<T> by_blocks(std::int64_t n, Engine* engine, F find) {
-  std::vector<T> out(static_cast<std::size_t>((n + kBlock - 1) / kBlock));
-  auto look = [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t block = first; block < last; ++block)
-      find(out[static_cast<std::size_t>(block)], block * kBlock, std::min(n, (block + 1) * kBlock));
-  };
-  const auto count = static_cast<std::int64_t>(out.size());
-  if (engine == nullptr || count < 2) {
-    look(0, count);
-  } else {
-    const Engine::Range range = [](void* context, std::int64_t first, std::int64_t last) {
-      (*static_cast<decltype(look)*>(context))(first, last);
-    };
-    engine->parallel(count, 1, range, &look);
-  }
-  return out;
 }
 
 // All of them by `both`, side by side in four vectors first.
@@ -390,6 +325,22 @@ double Comparison::max_diff() const {
   return out;
 }
 
+// The worse of both, output by output.
+void merge(Comparison& into, const Comparison& from) {
+  // an input may be changed by one draw and not by another: recorded zeros, say
+  for (std::size_t i = into.outputs.size(); i < from.outputs.size(); ++i) into.outputs.push_back(from.outputs[i]);
+  for (std::size_t i = 0; i < std::min(into.outputs.size(), from.outputs.size()); ++i) {
+    OutputComparison& a = into.outputs[i];
+    const OutputComparison& b = from.outputs[i];
+    for (std::size_t law = 0; law < kLaws; ++law) a.by_law[law] = std::max(a.by_law[law], b.by_law[law]);
+    a.equal = a.equal && b.equal;
+    if (b.tightest_t <= a.tightest_t) continue;
+    const auto by_law = a.by_law;
+    a = b;
+    a.by_law = by_law;
+  }
+}
+
 namespace {
 template <class E>
 bool finite(const void* data, std::int64_t n, Engine& engine) {
@@ -405,137 +356,6 @@ bool finite(const void* data, std::int64_t n, Engine& engine) {
   return std::find(blocks.begin(), blocks.end(), 1) == blocks.end();
 }
 
-// A tensor's dimensions in the order in which `like`, of the same shape, has them in memory: dense but permuted tensors
-// (channels last) are then read as they lie, without a copy.
-struct MemoryOrder {
-  std::vector<std::size_t> dims;
-  explicit MemoryOrder(const TensorRef& like) : dims(like.sizes.size()) {
-    std::iota(dims.begin(), dims.end(), std::size_t{0});
-    std::stable_sort(dims.begin(), dims.end(),
-                     [&](std::size_t a, std::size_t b) { return like.strides[a] > like.strides[b]; });
-  }
-  Result<TensorRef> flat(const TensorRef& t, Engine& engine) const {
-    if (std::is_sorted(dims.begin(), dims.end())) return engine.contiguous_on_cpu(t);
-    TensorDesc desc = describe(t);
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-      desc.sizes.data()[i] = t.sizes[dims[i]];
-      desc.strides.data()[i] = t.strides[dims[i]];
-    }
-    auto turned = engine.view(t, desc, 0);
-    return turned ? engine.contiguous_on_cpu(*turned) : std::move(turned);
-  }
-  // The number of an element in the tensor's own order.
-  std::int64_t own_number(std::int64_t number, const TensorRef& t) const {
-    std::vector<std::int64_t> index(dims.size());
-    for (std::size_t i = dims.size(); i-- > 0; number /= t.sizes[dims[i]]) index[dims[i]] = number % t.sizes[dims[i]];
-    std::int64_t out = 0;
-    for (std::size_t i = 0; i < dims.size(); ++i) out = out * t.sizes[i] + index[i];
-    return out;
-  }
-};
-
-// --- doubt
-
-constexpr std::int64_t kTogether = 64;  // elements that lie side by side move alike
-constexpr double kTimes = 8;            // what they moved by
-
-std::int64_t some_of(std::int64_t elements) { return std::min<std::int64_t>(4, elements / 16); }
-
-// The elements of one tensor on all sides, from `begin` on, as distances from eager's.
-template <class E>
-struct Moves {
-  const E *expected, *got, *one, *other, *another;
-
-  static double distance(const E& a, const E& b) {
-    const auto x = static_cast<double>(a.value()), y = static_cast<double>(b.value());
-    if (x == y || (x != x && y != y)) return 0;
-    const double d = std::fabs(x - y);
-    return d == d ? d : std::numeric_limits<double>::infinity();
-  }
-  void add(std::int64_t begin, std::int64_t count, const Tolerance& tolerance, Doubt& out) const {
-    std::array<double, kTogether> moved{}, sorted{};
-    for (std::int64_t i = 0; i < count; ++i)
-      moved[i] =
-          std::max(distance(one[begin + i], expected[begin + i]), distance(other[begin + i], expected[begin + i]));
-    std::copy_n(moved.begin(), count, sorted.begin());
-    std::nth_element(sorted.begin(), sorted.begin() + count / 2, sorted.begin() + count);
-    for (std::int64_t i = 0; i < count; ++i) {
-      const E& e = expected[begin + i];
-      const double allowed = tolerance.atol + tolerance.rtol * std::fabs(static_cast<double>(e.value())) +
-                             kTimes * std::max(moved[i], sorted[count / 2]);
-      out.unexplained += distance(got[begin + i], e) <= allowed ? 0 : 1;
-      out.usual += distance(another[begin + i], e) <= allowed ? 0 : 1;
-    }
-    out.elements += count;
-  }
-};
-
-template <class E>
-Doubt doubt_of(const std::array<const void*, 5>& data, std::int64_t n, const Tolerance& tolerance, Engine& engine) {
-  const auto at = [&](std::size_t i) { return static_cast<const E*>(data[i]); };
-  const Moves<E> moves{at(0), at(1), at(2), at(3), at(4)};
-  const auto blocks = by_blocks<Doubt>(n, &engine, [&](Doubt& of_block, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; i += kTogether)
-      moves.add(i, std::min(kTogether, end - i), tolerance, of_block);
-  });
-  Doubt out;
-  for (const Doubt& d : blocks) {
-    out.elements += d.elements;
-    out.unexplained += d.unexplained;
-    out.usual += d.usual;
-  }
-  return out;
-}
-
-// The mean of what `of` makes of every element.
-template <class E, class F>
-double mean_of(const void* data, std::int64_t n, Engine& engine, F of) {
-  const auto* x = static_cast<const E*>(data);
-  const auto blocks = by_blocks<double>(n, &engine, [&](double& sum, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) sum += of(static_cast<double>(x[i].value()));
-  });
-  return std::accumulate(blocks.begin(), blocks.end(), 0.0) / static_cast<double>(n);
-}
-
-constexpr double kRoundings = 16;
-
-double rounding(Dtype dtype) { return dtype == Dtype::bfloat16 ? 0x1p-8 : dtype == Dtype::float16 ? 0x1p-11 : 0x1p-14; }
-
-template <class E>
-std::int64_t count_as_constant(const void* expected, const void* got, std::int64_t n, double constant, double unit,
-                               Engine& engine) {
-  const auto *e = static_cast<const E*>(expected), *g = static_cast<const E*>(got);
-  const auto blocks =
-      by_blocks<std::int64_t>(n, &engine, [&](std::int64_t& count, std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          const auto x = static_cast<double>(e[i].value()), d = std::fabs(static_cast<double>(g[i].value()) - x);
-          count += d < std::max(std::fabs(x - constant) / 2, kRoundings * unit * std::fabs(x)) || d == 0 ? 0 : 1;
-        }
-      });
-  return std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0});
-}
-
-// Calls `of` with an element of the dtype's kind; false where there is none: complex, float8.
-template <class F>
-bool with_element(Dtype dtype, F of) {
-  switch (dtype) {
-    case Dtype::float32: return of(Plain<float>{}), true;
-    case Dtype::float64: return of(Plain<double>{}), true;
-    case Dtype::float16: return of(Half{}), true;
-    case Dtype::bfloat16: return of(Brain{}), true;
-    case Dtype::int64: return of(Plain<std::int64_t>{}), true;
-    case Dtype::int32: return of(Plain<std::int32_t>{}), true;
-    case Dtype::int16: return of(Plain<std::int16_t>{}), true;
-    case Dtype::int8: return of(Plain<std::int8_t>{}), true;
-    case Dtype::uint8:
-    case Dtype::boolean: return of(Plain<std::uint8_t>{}), true;
-    case Dtype::uint16: return of(Plain<std::uint16_t>{}), true;
-    case Dtype::uint32: return of(Plain<std::uint32_t>{}), true;
-    case Dtype::uint64: return of(Plain<std::uint64_t>{}), true;
-    default: return false;
-  }
-}
-
 }  // namespace
 
 Result<bool> all_finite(const RunValue& value, Engine& engine) {
@@ -548,67 +368,6 @@ Result<bool> all_finite(const RunValue& value, Engine& engine) {
   bool out = true;
   with_element(flat->dtype, [&]<class E>(E) {
     if constexpr (std::is_floating_point_v<typename E::Compute>) out = finite<E>(flat->data, n, engine);
-  });
-  return out;
-}
-
-bool Doubt::explains() const { return unexplained <= 4 * usual + some_of(elements); }
-bool Doubt::is_broad() const { return usual > elements / 64 + some_of(elements); }
-
-Result<std::optional<Doubt>> doubt_of(const RunValue& expected, const RunValue& got,
-                                      const std::vector<const RunValue*>& moved, Tolerance tolerance, Engine& engine) {
-  std::vector<const RunValue*> sides = {&expected, &got};
-  sides.insert(sides.end(), moved.begin(), moved.end());
-  using Kind = RunValue::Kind;
-  if (expected.kind != Kind::tensor) {  // a number: in doubt where it moves at all
-    const auto same = [&](const RunValue* v) {
-      return v->kind == expected.kind && v->integer == expected.integer && v->real == expected.real;
-    };
-    const bool moves = !std::all_of(moved.begin(), moved.end(), same);
-    return std::optional(Doubt{1, same(&got) || moves ? 0 : 1, 0});
-  }
-  const MemoryOrder order(expected.tensor);
-  std::array<const void*, 5> data{};
-  std::vector<TensorRef> held;  // what is dense is not copied
-  for (const RunValue* v : sides) {
-    if (v->kind != Kind::tensor || v->tensor.dtype != expected.tensor.dtype ||
-        !(v->tensor.sizes == expected.tensor.sizes))
-      return std::optional<Doubt>();
-    auto flat = order.flat(v->tensor, engine);
-    if (!flat) return std::move(flat.error());
-    held.push_back(std::move(*flat));
-    data[held.size() - 1] = held.back().data;
-  }
-  const std::int64_t n = describe(expected.tensor).element_count();
-  Doubt out{n, n, 0};
-  with_element(expected.tensor.dtype, [&]<class E>(E) { out = doubt_of<E>(data, n, tolerance, engine); });
-  return std::optional(out);
-}
-
-Result<Typical> typical_of(const TensorRef& tensor, Engine& engine) {
-  auto flat = MemoryOrder(tensor).flat(tensor, engine);
-  if (!flat) return std::move(flat.error());
-  Typical out;
-  const std::int64_t n = describe(tensor).element_count();
-  if (n == 0) return out;
-  with_element(flat->dtype, [&]<class E>(E) {
-    out.mean = mean_of<E>(flat->data, n, engine, [](double x) { return x; });
-    out.size = mean_of<E>(flat->data, n, engine, [](double x) { return std::fabs(x); });
-    out.deviation = mean_of<E>(flat->data, n, engine, [&](double x) { return std::fabs(x - out.mean); });
-  });
-  return out;
-}
-
-Result<bool> is_as_constant(const TensorRef& expected, const Typical& typical, const TensorRef& got, Engine& engine) {
-  const MemoryOrder order(expected);
-  auto a = order.flat(expected, engine), b = order.flat(got, engine);
-  if (!a) return std::move(a.error());
-  if (!b) return std::move(b.error());
-  const std::int64_t n = describe(expected).element_count();
-  bool out = false;
-  with_element(expected.dtype, [&]<class E>(E) {
-    for (const double constant : {0.0, typical.mean})
-      out = out || 4 * count_as_constant<E>(a->data, b->data, n, constant, rounding(expected.dtype), engine) > n;
   });
   return out;
 }

@@ -37,8 +37,8 @@ struct OutputComparison {
   double max_diff = 0;  // of elements that are not equal; NaN where one of them is
   double mean_diff = 0;
   std::int64_t wrong = 0;  // elements that are not right at t = -5
-  std::int64_t worst =
-      0;  // the furthest beyond its tolerance where some are wrong, else of the largest difference; row-major
+  // The furthest beyond its tolerance where some are wrong, else of the largest difference; row-major.
+  std::int64_t worst = 0;
   double worst_expected = 0, worst_got = 0;
   std::int64_t elements = 0;
   bool constant = false;  // some number, everywhere, would be as near: right at no t
@@ -64,28 +64,8 @@ struct Comparison {
 // `atol_scale`: how many times larger than recorded the inputs were, and so may be the absolute error.
 Result<Comparison> compare(const RunValue& expected, const RunValue& got, Engine& engine, double atol_scale = 1);
 
-// How much of an answer's difference is explained by how eager's own answer moves when its inputs do, by as much as a
-// step of arithmetic may round: a sum that cancels moves far, an index of the largest jumps.
-struct Doubt {
-  std::int64_t elements = 0;
-  std::int64_t unexplained = 0;  // that differ by more than a tolerance and some times what such elements moved by
-  std::int64_t usual = 0;        // eager's own, by another move: there is no more to ask of anyone
-  bool explains() const;
-  // So much is in doubt that a wrong answer may be among it.
-  bool is_broad() const;
-};
-// `moved`: eager's answers to inputs that were moved, three times. Nothing where they have other shapes.
-Result<std::optional<Doubt>> doubt_of(const RunValue& expected, const RunValue& got,
-                                      const std::vector<const RunValue*>& moved, Tolerance tolerance, Engine& engine);
-
-// The numbers of a tensor on the whole.
-struct Typical {
-  double mean = 0, size = 0, deviation = 0;  // size: the mean of |x|, deviation: of |x - mean|
-};
-Result<Typical> typical_of(const TensorRef& tensor, Engine& engine);
-// Whether one number everywhere, zero or the mean, would be about as near to what is expected: a quarter of all
-// elements is off by half of what that would be, and by more than some roundings.
-Result<bool> is_as_constant(const TensorRef& expected, const Typical& typical, const TensorRef& got, Engine& engine);
+// The worse of both, output by output.
+void merge(Comparison& into, const Comparison& from);
 
 // What is wrong with an output, in words.
 std::string wrong_text(const OutputComparison& o);

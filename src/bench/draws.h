@@ -17,6 +17,7 @@ struct Draw {
   Normals normals = Normals::torch;  // torch: exactly as recorded
   bool varied = false;  // what is the same in every other draw is not: recorded contents, integers of one value
   bool recorded() const { return normals == Normals::torch; }
+  bool hard() const { return normals == Normals::far || normals == Normals::lone; }
 };
 // The recorded one first. A spread above the recorded one asks for more than the same error on the same numbers; far
 // out are clamps and saturation; lone numbers ask for every term of a sum, where the tolerance of halves does not. The

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "bench/audit.h"
+#include "bench/case_judge.h"
 #include "bench/cases.h"
 #include "bench/dry_backend.h"
 #include "bench/peer.h"
@@ -26,14 +27,10 @@ namespace {
 constexpr std::size_t kKeptBytes = std::size_t{256} << 20;   // a second draw is kept for timing up to this size
 constexpr std::size_t kSmallBytes = std::size_t{16} << 20;   // all draws are kept from check to check up to this size
 constexpr std::size_t kPreciseBytes = std::size_t{4} << 20;  // larger inputs are not run in float64
-// Other draws are there to find answers that do not compute; what a last bit decides there is not held against anyone.
-constexpr int kSlackBeyond = 1;
-constexpr int kOrderSlack = 2;  // sums by atomics round otherwise in another order
-constexpr int kFarAt = -4;      // what lies far out must be right at this t
+constexpr int kOrderSlack = 2;                               // sums by atomics round otherwise in another order
 // Timed results that are compared: the first ones, and some more.
 constexpr int kAlwaysChecked = 2;
 constexpr std::uint64_t kCheckedOneOf = 16;
-constexpr std::size_t kLongestMessage = 4096, kMostNotes = 100, kMostKernels = 200;
 
 struct Stop {};  // the evaluation has its status
 
@@ -43,18 +40,6 @@ std::size_t bytes_of(const std::vector<TensorRef>& tensors) {
     out += static_cast<std::size_t>(describe(t).element_count()) * dtype_row(t.dtype).size;
   return out;
 }
-
-void loosen(Comparison& comparison) {
-  const auto looser = [](int t) { return t == kNever ? t : std::max(kTightest, t - kSlackBeyond); };
-  for (OutputComparison& o : comparison.outputs) {
-    if (!law_of(o.dtype)) continue;
-    o.tightest_t = looser(o.tightest_t);
-    for (int& t : o.by_law) t = looser(t);
-    o.equal = o.equal || o.tightest_t == kTightest;
-  }
-}
-
-bool is_hard(const Draw& draw) { return draw.normals == Normals::far || draw.normals == Normals::lone; }
 
 bool gives_halves(const RunValue& value) {
   const auto outputs = leaves(value);
@@ -87,22 +72,6 @@ std::uint64_t digest_of(const PassFolder& folder) {
   return std::stoull(sha256_hex(all).substr(0, 16), nullptr, 16);
 }
 
-// The worse of both, output by output.
-void merge(Comparison& into, const Comparison& from) {
-  // an input may be changed by one draw and not by another: recorded zeros, say
-  for (std::size_t i = into.outputs.size(); i < from.outputs.size(); ++i) into.outputs.push_back(from.outputs[i]);
-  for (std::size_t i = 0; i < std::min(into.outputs.size(), from.outputs.size()); ++i) {
-    OutputComparison& a = into.outputs[i];
-    const OutputComparison& b = from.outputs[i];
-    for (std::size_t law = 0; law < kLaws; ++law) a.by_law[law] = std::max(a.by_law[law], b.by_law[law]);
-    a.equal = a.equal && b.equal;
-    if (b.tightest_t <= a.tightest_t) continue;
-    const auto by_law = a.by_law;
-    a = b;
-    a.by_law = by_law;
-  }
-}
-
 }  // namespace
 
 class Evaluator::Impl {
@@ -125,6 +94,7 @@ class Evaluator::Impl {
       stage("eager");
       reference_ = local(program_, {});
       source_ = std::make_unique<CaseSource>(graph_, *reference_, engine_, options_.device);
+      judge_ = std::make_unique<CaseJudge>(*source_, engine_, options_.at);
       cases_.push_back(need(source_->recorded(options_.seed), Status::eager_fail));
       draws_ = check_draws(options_.seed, options_.draws, gives_halves(cases_[0].expected), digest_of(passes_));
       stage("compile");
@@ -404,82 +374,13 @@ class Evaluator::Impl {
     if (wrappers_ != nullptr && c.draw.recorded())
       for (const auto& r : wrappers_->backend->reports()) out_.kernels.push_back(*r);
     const RunValue got = need(std::move(result), build_failed ? Status::compile_fail : Status::runtime_fail);
-    if (Comparison comparison = compare_case(c, got, inputs); counts(c, comparison, got, inputs))
+    if (Comparison comparison = compare_case(c, got, inputs); judge_->counts(c, comparison, got, inputs))
       absorb(std::move(comparison));
     for (const Comparison& variant : of_variants_) absorb(variant);
     of_variants_.clear();
     if (!c.draw.recorded()) return;
     note_precision(c, got);
     if (auto note = note_layout(c.expected, got)) out_.notes.push_back(std::move(*note));
-  }
-
-  // The values that are compared, as in a comparison's outputs: the answer's, then inputs that eager changes.
-  static std::vector<RunValue> compared(const Case& c, const RunValue& answer, const std::vector<TensorRef>& inputs) {
-    std::vector<RunValue> out;
-    for (const RunValue* v : leaves(answer)) out.push_back(*v);
-    for (std::size_t i = 0; i < c.changed.size(); ++i) {
-      if (!c.changed[i]) continue;
-      RunValue& v = out.emplace_back();
-      v.kind = RunValue::Kind::tensor;
-      v.tensor = inputs[i];
-    }
-    return out;
-  }
-
-  // Whether a comparison on other inputs than the recorded ones is held against the candidate. Far out, errors are
-  // larger than tolerances allow for; what is asked there is whether clamps and the like are there at all.
-  bool counts(Case& c, Comparison& comparison, const RunValue& got, const std::vector<TensorRef>& got_inputs) {
-    if (c.draw.recorded() || comparison.outcome != Comparison::Outcome::compared) return true;
-    const int at = std::max(options_.at, kFarAt);
-    const std::vector<RunValue> expected = compared(c, c.expected_on_cpu, c.eager_inputs),
-                                have = compared(c, got, got_inputs);
-    bool wrong = false;
-    for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
-      OutputComparison& o = comparison.outputs[i];
-      const auto law = law_of(o.dtype);
-      const bool far = is_hard(c.draw) && o.tightest_t > at;
-      const bool constant = is_constant(c, o, i, expected, have[i]);
-      if (!far && !constant) continue;
-      Tolerance tolerance = far && law ? passnet::tolerance(*law, at + kSlackBeyond) : Tolerance{0, 0};
-      tolerance.atol *= c.draw.spread;
-      if (is_explained(c, i, expected[i], have[i], tolerance)) continue;
-      wrong = true;
-      if (!constant) continue;
-      o.constant = true;
-      o.tightest_t = kNever;
-      o.by_law.fill(kNever);
-    }
-    return wrong || !is_hard(c.draw);
-  }
-
-  // Nobody who computes is so far off.
-  bool is_constant(Case& c, const OutputComparison& o, std::size_t i, const std::vector<RunValue>& expected,
-                   const RunValue& got) {
-    if (!law_of(o.dtype) || o.equal || got.kind != RunValue::Kind::tensor) return false;
-    for (std::size_t k = c.typical.size(); k <= i; ++k) {
-      const bool is_tensor = expected[k].kind == RunValue::Kind::tensor;
-      c.typical.push_back(is_tensor ? typical_of(expected[k].tensor, engine_).take() : Typical{});
-    }
-    const Typical& typical = c.typical[i];
-    if (o.max_diff < std::min(typical.size, typical.deviation) / 2) return false;  // most are
-    return is_as_constant(expected[i].tensor, typical, got.tensor, engine_).take();
-  }
-
-  // Where eager's own answer hangs on last bits, a candidate's may hang on others.
-  bool is_explained(Case& c, std::size_t i, const RunValue& expected, const RunValue& got, const Tolerance& tolerance) {
-    if (!source_->move(c)) return false;
-    std::vector<RunValue> values;
-    for (const Case::Moved& m : c.moved) {
-      std::vector<RunValue> all = compared(c, m.answer, m.inputs);
-      if (i >= all.size()) return false;
-      values.push_back(std::move(all[i]));
-    }
-    std::vector<const RunValue*> moved;
-    for (const RunValue& v : values) moved.push_back(&v);
-    const auto doubt = doubt_of(expected, got, moved, tolerance, engine_).take();
-    if (!doubt) return false;
-    c.firm = c.firm && !(is_hard(c.draw) && doubt->is_broad());
-    return doubt->explains();
   }
 
   // The worst counts.
@@ -517,7 +418,7 @@ class Evaluator::Impl {
   Comparison compare_case(const Case& c, const RunValue& got, const std::vector<TensorRef>& got_inputs) {
     Comparison comparison = compare(c.expected_on_cpu, got, engine_, c.draw.spread).take();
     if (comparison.outcome != Comparison::Outcome::compared) return comparison;
-    if (!c.draw.recorded()) loosen(comparison);
+    if (!c.draw.recorded()) CaseJudge::loosen(comparison);
     compare_inputs(c, got_inputs, comparison);
     if (!c.draw.recorded())
       for (OutputComparison& o : comparison.outputs) o.inputs = draw_text(c.draw);
@@ -628,7 +529,7 @@ class Evaluator::Impl {
   void check_timed(Case& c, const RunValue& result, const std::vector<TensorRef>& inputs) {
     const auto wrong = [&](Comparison& comparison) {
       if (comparison.outcome != Comparison::Outcome::compared) return true;
-      return counts(c, comparison, result, inputs) &&
+      return judge_->counts(c, comparison, result, inputs) &&
              comparison.tightest_t() > std::max(out_.comparison.tightest_t(), options_.at);
     };
     Comparison comparison = compare_case(c, result, inputs);
@@ -643,7 +544,7 @@ class Evaluator::Impl {
                                {comparison.outcome == Comparison::Outcome::compared
                                     ? fmt::format("largest difference {}", comparison.max_diff())
                                     : comparison.why}});
-    if (!is_hard(c.draw)) merge(out_.comparison, comparison);
+    if (!c.draw.hard()) merge(out_.comparison, comparison);
   }
 
   std::string path_, stage_;
@@ -671,6 +572,7 @@ class Evaluator::Impl {
   std::vector<Draw> draws_;
   std::map<std::size_t, std::optional<Case>> small_cases_;  // by draw
   std::unique_ptr<CaseSource> source_;
+  std::unique_ptr<CaseJudge> judge_;
   std::vector<Case> cases_;  // the recorded one, and one more for the timed calls
   std::mt19937_64 random_{std::random_device()()};
 };
@@ -682,68 +584,5 @@ Evaluator::~Evaluator() = default;
 const Evaluation& Evaluator::verify() { return impl_->verify(); }
 const Evaluation& Evaluator::time() { return impl_->time(); }
 bool Evaluator::worth_timing() const { return impl_->worth_timing(); }
-
-Record make_record(const Evaluation& e) {
-  Record r;
-  r.status = e.status;
-  r.errors = e.errors;
-  // A candidate's own words are as long as it likes, and it launches as often.
-  const auto cut = [](std::string& text) {
-    if (text.size() > kLongestMessage) text = text.substr(0, kLongestMessage) + "...";
-  };
-  for (Error& error : r.errors) cut(error.message);
-  r.notes = e.notes;
-  if (r.notes.size() > kMostNotes) {
-    const std::size_t more = r.notes.size() - kMostNotes;
-    r.notes.resize(kMostNotes);
-    r.notes.push_back(fmt::format("and {} notes more", more));
-  }
-  for (const KernelReport& k : e.kernels) {
-    if (r.kernels.size() == kMostKernels) break;
-    r.kernels.push_back({k.name, k.constexprs, {k.grid[0], k.grid[1], k.grid[2]}});
-    cut(r.kernels.back().constexprs);
-  }
-  if (e.kernels.size() > kMostKernels)
-    r.notes.push_back(fmt::format("and {} launches more", e.kernels.size() - kMostKernels));
-  r.matches = e.matches;
-  r.stages = e.stages;
-  if (e.compared) {
-    const Comparison& c = e.comparison;
-    for (const OutputTypes& types : c.types)
-      r.outputs.push_back(
-          {types.expected_dtype, types.got_dtype, types.expected_shape, types.got_shape, false, {}, 0, 0, 0, 0, 0, 0});
-    if (c.outcome == Comparison::Outcome::compared) {
-      r.outputs.resize(c.outputs.size());  // inputs that eager changes count as outputs
-      for (std::size_t i = 0; i < c.outputs.size(); ++i) {
-        const OutputComparison& from = c.outputs[i];
-        OutputRecord& to = r.outputs[i];
-        if (to.dtype.empty()) {
-          to.dtype = to.compiled_dtype = dtype_row(from.dtype).name;
-          to.shape = to.compiled_shape = from.shape;
-        }
-        to.equal = from.equal;
-        to.tightest_t = from.by_law;
-        to.max_diff = from.max_diff;
-        to.mean_diff = from.mean_diff;
-        to.wrong = from.wrong;
-        to.worst = from.worst;
-        to.worst_expected = from.worst_expected;
-        to.worst_got = from.worst_got;
-      }
-      if (c.tightest_t() < kNever) r.tightest_t = c.tightest_t();
-    }
-  }
-  if (e.timed) {
-    r.timed = true;
-    r.timed_inputs = e.timed_inputs;
-    r.eager = e.timing.eager;
-    r.compiled = e.timing.compiled;
-    r.speedup = e.timing.speedup;
-    r.gpu_speedup = e.timing.gpu_speedup;
-    r.warmups = e.timing.warmups;
-    r.trials = static_cast<int>(e.timing.eager.e2e_ms.size());
-  }
-  return r;
-}
 
 }  // namespace passnet

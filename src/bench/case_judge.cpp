@@ -1,0 +1,90 @@
+#include "bench/case_judge.h"
+
+#include <algorithm>
+
+namespace passnet {
+
+namespace {
+
+constexpr int kSlackBeyond = 1;
+constexpr int kFarAt = -4;  // what lies far out must be right at this t
+
+// The values that are compared, as in a comparison's outputs: the answer's, then inputs that eager changes.
+std::vector<RunValue> compared(const Case& c, const RunValue& answer, const std::vector<TensorRef>& inputs) {
+  std::vector<RunValue> out;
+  for (const RunValue* v : leaves(answer)) out.push_back(*v);
+  for (std::size_t i = 0; i < c.changed.size(); ++i) {
+    if (!c.changed[i]) continue;
+    RunValue& v = out.emplace_back();
+    v.kind = RunValue::Kind::tensor;
+    v.tensor = inputs[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+void CaseJudge::loosen(Comparison& comparison) {
+  const auto looser = [](int t) { return t == kNever ? t : std::max(kTightest, t - kSlackBeyond); };
+  for (OutputComparison& o : comparison.outputs) {
+    if (!law_of(o.dtype)) continue;
+    o.tightest_t = looser(o.tightest_t);
+    for (int& t : o.by_law) t = looser(t);
+    o.equal = o.equal || o.tightest_t == kTightest;
+  }
+}
+
+bool CaseJudge::counts(Case& c, Comparison& comparison, const RunValue& got, const std::vector<TensorRef>& got_inputs) {
+  if (c.draw.recorded() || comparison.outcome != Comparison::Outcome::compared) return true;
+  const int at = std::max(at_, kFarAt);
+  const std::vector<RunValue> expected = compared(c, c.expected_on_cpu, c.eager_inputs),
+                              have = compared(c, got, got_inputs);
+  bool wrong = false;
+  for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
+    OutputComparison& o = comparison.outputs[i];
+    const auto law = law_of(o.dtype);
+    const bool far = c.draw.hard() && o.tightest_t > at;
+    const bool constant = is_constant(c, o, i, expected, have[i]);
+    if (!far && !constant) continue;
+    Tolerance tolerance = far && law ? passnet::tolerance(*law, at + kSlackBeyond) : Tolerance{0, 0};
+    tolerance.atol *= c.draw.spread;
+    if (is_explained(c, i, expected[i], have[i], tolerance)) continue;
+    wrong = true;
+    if (!constant) continue;
+    o.constant = true;
+    o.tightest_t = kNever;
+    o.by_law.fill(kNever);
+  }
+  return wrong || !c.draw.hard();
+}
+
+bool CaseJudge::is_constant(Case& c, const OutputComparison& o, std::size_t i, const std::vector<RunValue>& expected,
+                            const RunValue& got) {
+  if (!law_of(o.dtype) || o.equal || got.kind != RunValue::Kind::tensor) return false;
+  for (std::size_t k = c.typical.size(); k <= i; ++k) {
+    const bool is_tensor = expected[k].kind == RunValue::Kind::tensor;
+    c.typical.push_back(is_tensor ? typical_of(expected[k].tensor, engine_).take() : Typical{});
+  }
+  const Typical& typical = c.typical[i];
+  if (o.max_diff < std::min(typical.size, typical.deviation) / 2) return false;  // most are
+  return is_as_constant(expected[i].tensor, typical, got.tensor, engine_).take();
+}
+
+bool CaseJudge::is_explained(Case& c, std::size_t i, const RunValue& expected, const RunValue& got,
+                             const Tolerance& tolerance) {
+  if (!source_.move(c)) return false;
+  std::vector<RunValue> values;
+  for (const Case::Moved& m : c.moved) {
+    std::vector<RunValue> all = compared(c, m.answer, m.inputs);
+    if (i >= all.size()) return false;
+    values.push_back(std::move(all[i]));
+  }
+  std::vector<const RunValue*> moved;
+  for (const RunValue& v : values) moved.push_back(&v);
+  const auto doubt = doubt_of(expected, got, moved, tolerance, engine_).take();
+  if (!doubt) return false;
+  c.firm = c.firm && !(c.draw.hard() && doubt->is_broad());
+  return doubt->explains();
+}
+
+}  // namespace passnet
