@@ -83,6 +83,11 @@ int show(const Options& o) {
   return kOk;
 }
 
+tile::Extent extent_of(const TileTask& task, const TileMemory& memory, std::size_t buffer) {
+  return {static_cast<const char*>(memory.addresses()[buffer]),
+          static_cast<std::uint64_t>(hull_bytes(task.plan.buffers[buffer].desc))};
+}
+
 void run_interpreter(const TileTask& task, const TileMemory& memory) {
   std::vector<tile::Argument> arguments;
   const KernelSource source = build(task, memory, tile_cpu::Build::fast);  // for its arguments
@@ -90,13 +95,42 @@ void run_interpreter(const TileTask& task, const TileMemory& memory) {
   for (const auto& [parameter, buffer] : source.pointers) arguments[parameter].pointer = memory.addresses()[buffer];
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (!tile::is_float(task.function.type(task.function.body.params[i]).elem)) arguments[i].real = 0;
-  tile::DirectMemory direct;
-  tile::interpret(task.function, arguments, source.facts.grid, direct).take();
+  std::vector<tile::Extent> buffers(arguments.size());
+  for (const auto& [parameter, buffer] : source.pointers)
+    buffers[parameter] = extent_of(task, memory, static_cast<std::size_t>(buffer));
+  tile::BoundedMemory bounded(task.function, std::move(buffers));
+  tile::interpret(task.function, arguments, source.facts.grid, bounded).take();
 }
 
-void run_compiled(const TileTask& task, const TileMemory& memory) {
+std::unique_ptr<tile::Shadow> check_on_cpu(const TileTask& task, const TileMemory& memory,
+                                           const std::vector<bool>& written, tile_cpu::Build as) {
+  KernelSource source = build(task, memory, as);
+  auto shadow = std::make_unique<tile_cpu::CheckedMemory>();
+  for (std::size_t id = 0; id < task.plan.buffers.size(); ++id)
+    shadow->add(memory.addresses()[id], hull_bytes(task.plan.buffers[id].desc),
+                tile::elem_bytes(elem_of_buffer(task.plan.buffers[id])), written[id]);
+  const tile::Shadow::Launch launch =
+      checked_launch(source, source.emitted.sites, memory.addresses(), [](BufferId buffer) { return buffer; });
+  const auto kernel = tile_cpu::compile(source.emitted.source, as).take();
+  shadow->run(reinterpret_cast<tile_cpu::CheckedKernel>(kernel.entry), source.emitted, launch, source.arguments.data());
+  return shadow;
+}
+
+// Compiled code trusts its accesses, and a wrong one would write into this process: a copy of the buffers goes first,
+// through the build that makes the same accesses and asks before each. Where the interpreter went before and accesses
+// follow from the launch alone, it has asked already.
+void check_before_compiled(const Options& o, const TileTask& task) {
+  if (o.on == "both" && !tile::accesses_by_contents(task.function)) return;
+  const TileMemory memory(task, o.request);
+  const std::vector<bool> written(task.plan.buffers.size(), true);
+  const auto shadow = check_on_cpu(task, memory, written, tile_cpu::Build::followed);
+  if (!shadow->errors().empty()) fail(shadow->errors()[0]);
+}
+
+void run_compiled(const Options& o, const TileTask& task, const TileMemory& memory) {
   KernelSource source = build(task, memory, tile_cpu::Build::fast);
   if (source.programs() == 0) return;
+  check_before_compiled(o, task);
   const auto kernel = tile_cpu::compile(source.emitted.source).take();
   for (const auto& [parameter, buffer] : source.pointers)
     source.arguments[parameter].pointer = memory.addresses()[buffer];
@@ -176,7 +210,7 @@ int run(const Options& o) {
   if (cuda)
     cuda_run(task.function, task.plan, task.launch(), gpu_variant(o, task), compiled.addresses()).take();
   else if (o.on != "interpreter")
-    run_compiled(task, compiled);
+    run_compiled(o, task, compiled);
   bool right = true;
   for (const std::size_t id : shown_buffers(task, o.all)) {
     print_values(o, task, id, (o.on == "interpreter" ? reference : compiled).addresses()[id]);
@@ -198,20 +232,6 @@ int time(const Options& o) {
   return kOk;
 }
 
-std::unique_ptr<tile::Shadow> check_on_cpu(const TileTask& task, const TileMemory& memory,
-                                           const std::vector<bool>& written) {
-  KernelSource source = build(task, memory, tile_cpu::Build::checked);
-  auto shadow = std::make_unique<tile_cpu::CheckedMemory>();
-  for (std::size_t id = 0; id < task.plan.buffers.size(); ++id)
-    shadow->add(memory.addresses()[id], hull_bytes(task.plan.buffers[id].desc),
-                tile::elem_bytes(elem_of_buffer(task.plan.buffers[id])), written[id]);
-  const tile::Shadow::Launch launch =
-      checked_launch(source, source.emitted.sites, memory.addresses(), [](BufferId buffer) { return buffer; });
-  const auto kernel = tile_cpu::compile(source.emitted.source, tile_cpu::Build::checked).take();
-  shadow->run(reinterpret_cast<tile_cpu::CheckedKernel>(kernel.entry), source.emitted, launch, source.arguments.data());
-  return shadow;
-}
-
 int check(const Options& o) {
   const TileTask task = read_task(o.request);
   const TileMemory memory(task, o.request);
@@ -226,7 +246,7 @@ int check(const Options& o) {
   const auto shadow = o.check_on == "cuda" ? cuda_check(task.function, task.plan, task.launch(), gpu_variant(o, task),
                                                         memory.addresses(), written)
                                                  .take()
-                                           : check_on_cpu(task, memory, written);
+                                           : check_on_cpu(task, memory, written, tile_cpu::Build::checked);
   for (const Error& e : shadow->errors()) fmt::print(stderr, "{}\n", error_text(e));
   for (std::size_t id = 0; id < task.plan.buffers.size(); ++id) {
     const TensorDesc& d = task.plan.buffers[id].desc;

@@ -28,7 +28,38 @@ Site::Kind kind_of(Code code) {
   }
 }
 
+std::string verb_of(const Site& site) {
+  return site.kind == Site::Kind::load ? "loads" : site.kind == Site::Kind::store ? "stores" : "changes";
+}
+
+Where where_of(const Function& f, const Site& site) {
+  if (site.source.file >= f.files.size()) return {};
+  return where_in_file(f.files[site.source.file], site.source.place.line, site.source.place.column);
+}
+
 }  // namespace
+
+ElementNames element_names(const Function& function, const Site& site, std::int64_t address, const void* pointer,
+                           const std::optional<Extent>& extent) {
+  ElementNames out{fmt::format("address {:#x}", static_cast<std::uint64_t>(address)), "no buffer of this launch"};
+  if (site.parameter < 0) return out;
+  const std::int64_t size = elem_bytes(site.elem);
+  const std::string& name = function.parameters[static_cast<std::size_t>(site.parameter)];
+  out.element = fmt::format("{}[{}]", name, (address - reinterpret_cast<std::intptr_t>(pointer)) / size);
+  if (!extent) return out;
+  const std::int64_t first = (extent->begin - static_cast<const char*>(pointer)) / size;
+  const auto count = static_cast<std::int64_t>(extent->bytes) / size;
+  out.allowed = count == 0 ? "a buffer without elements" : fmt::format("{}[{}..{}]", name, first, first + count - 1);
+  return out;
+}
+
+Error out_of_bounds(const Function& function, const Site& site, const std::string& program, const ElementNames& names) {
+  return {passnet::Code::memory,
+          where_of(function, site),
+          fmt::format("kernel {}: program {} {} {}, which is out of bounds: allowed is {}", function.name, program,
+                      verb_of(site), names.element, names.allowed),
+          {"mask it: tl.load(p + offs, mask=offs < n), tl.store(p + offs, x, mask=offs < n)"}};
+}
 
 Site site_of(const Function& function, const Op& op, std::int32_t parameter) {
   Site out;
@@ -57,32 +88,14 @@ void Shadow::report(const Launch& launch, std::span<const Findings> by_site) {
 
 Error Shadow::describe(const Launch& launch, const Site& site, Fault fault, const Finding& found) const {
   const Function& f = launch.function;
-  Error e;
-  e.code = passnet::Code::memory;
-  if (site.source.file < f.files.size())
-    e.where = where_in_file(f.files[site.source.file], site.source.place.line, site.source.place.column);
-  const std::string program = "program " + program_text(found.program, launch.grid);
-  const char* verb = site.kind == Site::Kind::load ? "loads" : site.kind == Site::Kind::store ? "stores" : "changes";
-  std::string what = fmt::format("address {:#x}", static_cast<std::uint64_t>(found.address)),
-              range = "no buffer of this launch";
-  if (site.parameter >= 0) {
-    const Parameter& p = launch.parameters[static_cast<std::size_t>(site.parameter)];
-    const std::int64_t size = elem_bytes(site.elem);
-    const std::string& name = f.parameters[static_cast<std::size_t>(site.parameter)];
-    what = fmt::format("{}[{}]", name, (found.address - reinterpret_cast<std::intptr_t>(p.pointer)) / size);
-    if (p.region >= 0) {
-      const Extent r = extent(p.region);
-      const std::int64_t first = (r.begin - static_cast<const char*>(p.pointer)) / size;
-      const auto count = static_cast<std::int64_t>(r.bytes) / size;
-      range = count == 0 ? "a buffer without elements" : fmt::format("{}[{}..{}]", name, first, first + count - 1);
-    }
-  }
+  const Parameter p = site.parameter < 0 ? Parameter{} : launch.parameters[static_cast<std::size_t>(site.parameter)];
+  const ElementNames names =
+      element_names(f, site, found.address, p.pointer, p.region < 0 ? std::nullopt : std::optional(extent(p.region)));
+  const std::string at = program_text(found.program, launch.grid), program = "program " + at, verb = verb_of(site);
+  const std::string& what = names.element;
+  Error e{passnet::Code::memory, where_of(f, site), {}, {}};
   switch (fault) {
-    case Fault::out_of_bounds:
-      e.message =
-          fmt::format("kernel {}: {} {} {}, which is out of bounds: allowed is {}", f.name, program, verb, what, range);
-      e.notes = {"mask it: tl.load(p + offs, mask=offs < n), tl.store(p + offs, x, mask=offs < n)"};
-      break;
+    case Fault::out_of_bounds: e = out_of_bounds(f, site, at, names); break;
     case Fault::uninitialised:
       e.message = fmt::format("kernel {}: {} {} {}, which nothing has written", f.name, program, verb, what);
       e.notes = {"torch.empty leaves memory as it is: store to it first, or allocate with torch.zeros"};

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,27 @@ struct Site {
   bool orders = false;
 };
 Site site_of(const Function& function, const Op& op, std::int32_t parameter);
+
+// The bytes of one allocation.
+struct Extent {
+  const char* begin = nullptr;
+  std::uint64_t bytes = 0;
+
+  bool holds(std::uint64_t address, std::uint64_t size) const {
+    const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(begin);  // huge where it lies before
+    return size <= bytes && offset <= bytes - size;
+  }
+};
+
+// How a message names the element at an address, by the parameter that it is reached by, and the elements that there
+// are. `pointer` is the parameter's, `extent` what it points into, where known.
+struct ElementNames {
+  std::string element, allowed;
+};
+ElementNames element_names(const Function& function, const Site& site, std::int64_t address, const void* pointer,
+                           const std::optional<Extent>& extent);
+// `program`: (x, y, z)
+Error out_of_bounds(const Function& function, const Site& site, const std::string& program, const ElementNames& names);
 
 enum class Fault : std::uint8_t { out_of_bounds, uninitialised, write_race, read_race, assertion };
 inline constexpr std::size_t kFaults = 5;
@@ -92,10 +114,6 @@ class Shadow {
   const std::vector<Error>& errors() const { return errors_; }
 
  protected:
-  struct Extent {
-    const char* begin = nullptr;
-    std::uint64_t bytes = 0;
-  };
   virtual Extent extent(RegionId region) const = 0;
   static void check_size(const Launch& launch);  // fails where marks have no room
   void report(const Launch& launch, std::span<const Findings> by_site);

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "tile/effects.h"
 #include "tile/simplify.h"
 #include "tile/stages.h"
 
@@ -379,6 +381,33 @@ Bits DirectMemory::load(const Access& at) {
 
 void DirectMemory::store(const Access& at, Bits value) {
   std::memcpy(reinterpret_cast<void*>(at.address), &value, static_cast<std::size_t>(elem_bytes(at.elem)));
+}
+
+BoundedMemory::BoundedMemory(const Function& function, std::vector<Extent> buffers)
+    : function_(function), buffers_(std::move(buffers)), origins_(pointer_origins(function)) {}
+
+Bits BoundedMemory::load(const Access& at) {
+  check(at);
+  return DirectMemory::load(at);
+}
+
+void BoundedMemory::store(const Access& at, Bits value) {
+  check(at);
+  DirectMemory::store(at, value);
+}
+
+// A pointer that may come from several parameters may reach what any of them does, as in checked builds.
+void BoundedMemory::check(const Access& at) const {
+  const auto size = static_cast<std::uint64_t>(elem_bytes(at.elem));
+  const auto holds = [&](const Extent& buffer) { return buffer.holds(at.address, size); };
+  const std::int32_t origin = origins_[static_cast<std::size_t>(at.op->operands[0])];
+  if (origin < 0 ? std::any_of(buffers_.begin(), buffers_.end(), holds)
+                 : holds(buffers_[static_cast<std::size_t>(origin)]))
+    return;
+  const Extent buffer = origin < 0 ? Extent{} : buffers_[static_cast<std::size_t>(origin)];
+  const Site site = site_of(function_, *at.op, origin);
+  fail(out_of_bounds(function_, site, fmt::format("({}, {}, {})", at.program[0], at.program[1], at.program[2]),
+                     element_names(function_, site, static_cast<std::int64_t>(at.address), buffer.begin, buffer)));
 }
 
 Result<std::monostate> interpret(const Function& function, std::span<const Argument> arguments, const ProgramId& grid,

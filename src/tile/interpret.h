@@ -10,8 +10,10 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/error.h"
+#include "tile/checked.h"
 #include "tile/ir.h"
 #include "tile/scalar.h"
 
@@ -45,6 +47,23 @@ class DirectMemory : public Memory {
  public:
   Bits load(const Access& at) override;
   void store(const Access& at, Bits value) override;
+};
+
+// Pointers are addresses of this process, and reach what they were given for: an access outside is an error, and does
+// not happen.
+class BoundedMemory final : public DirectMemory {
+ public:
+  // By parameter: what its pointer may reach; nothing for scalars.
+  BoundedMemory(const Function& function, std::vector<Extent> buffers);
+  Bits load(const Access& at) override;
+  void store(const Access& at, Bits value) override;
+
+ private:
+  void check(const Access& at) const;
+
+  const Function& function_;
+  std::vector<Extent> buffers_;
+  std::vector<std::int32_t> origins_;  // by value: the parameter
 };
 
 struct Argument {  // the parameter's type says which member is read

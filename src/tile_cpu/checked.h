@@ -38,7 +38,7 @@ class CheckedMemory final : public tile::Shadow {
   };
   class Walk;
 
-  Extent extent(RegionId region) const override {
+  tile::Extent extent(RegionId region) const override {
     const Region& r = regions_[static_cast<std::size_t>(region)];
     return {r.begin, r.bytes};
   }

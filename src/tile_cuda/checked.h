@@ -34,7 +34,7 @@ class CheckedMemory final : public tile::Shadow {
     std::uint64_t granules() const { return (bytes + (std::uint64_t{1} << shift) - 1) >> shift; }
   };
 
-  Extent extent(RegionId region) const override {
+  tile::Extent extent(RegionId region) const override {
     const Region& r = regions_[static_cast<std::size_t>(region)];
     return {r.begin, r.bytes};
   }
