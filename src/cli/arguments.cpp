@@ -4,34 +4,74 @@
 
 #include <algorithm>
 
+#include "fx/meta.h"
+#include "py/parser.h"
 #include "py/printer.h"
 
 namespace passnet::cli {
 
+namespace {
+
+using K = py::ExprKind;
+
+std::int64_t read_size(const py::Expr& e) {
+  if (e.kind != K::integer || e.integer < 0)
+    fail({Code::usage,
+          {},
+          fmt::format("'{}' is no size: sizes and strides are integers, not negative", py::print(e)),
+          {"write float32[2, 3], or float32[2, 3](3, 1) with strides"}});
+  return e.integer;
+}
+
+// Before anything is multiplied in 64 bits.
+void check_extent(const py::Expr& e, const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides) {
+  double elements = 1, hull = 1;
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    elements *= static_cast<double>(std::max<std::int64_t>(sizes[k], 1));
+    hull += static_cast<double>(sizes[k]) * static_cast<double>(k < strides.size() ? strides[k] : 0);
+  }
+  if (std::max(elements, hull) > static_cast<double>(kElementLimit))
+    fail({Code::usage, {}, fmt::format("'{}' has more than {} elements", py::print(e), kElementLimit), {}});
+}
+
+// float32[2, 3], or that called with strides
+TensorDesc read_tensor(const py::Expr& e, const py::Expr& shape) {
+  TensorDesc out;
+  const auto dtype = dtype_from_name(py::print(*shape.items[0]));
+  if (!dtype)
+    fail({Code::usage, {}, fmt::format("unknown dtype '{}'", py::print(*shape.items[0])), {"write float32[2, 3]"}});
+  out.dtype = *dtype;
+  const py::Expr& sizes = *shape.items[1];
+  if (sizes.kind == K::tuple)
+    for (const py::Expr* item : sizes.items) out.sizes.push_back(read_size(*item));
+  else
+    out.sizes.push_back(read_size(sizes));
+  if (e.kind == K::call)
+    for (const py::Expr* item : e.items.subspan(1)) out.strides.push_back(read_size(*item));
+  check_extent(e, out.sizes, out.strides);
+  if (e.kind != K::call) out.strides = contiguous_strides(out.sizes);
+  if (out.strides.size() != out.sizes.size()) fail({Code::usage, {}, "sizes and strides differ in length", {}});
+  return out;
+}
+
+}  // namespace
+
+py::Module parse_arguments(const std::string& before, const std::string& text, const std::string& after) {
+  auto out = py::parse("--args", before + text + after + "\n");
+  if (!out) {
+    Error e = std::move(out.error());
+    e.code = Code::usage;
+    fail(std::move(e));
+  }
+  if (out->body().size() != 1 || out->body()[0]->kind != py::StmtKind::expression)
+    fail({Code::usage, {}, fmt::format("'{}' is no list of arguments", text), {}});
+  return out.take();
+}
+
 HostArgument read_argument(const py::Expr& e) {
-  using K = py::ExprKind;
   HostArgument out;
-  const auto integers = [](const py::Expr& list) {
-    std::vector<std::int64_t> v;
-    if (list.kind == K::integer) v.push_back(list.integer);
-    for (const py::Expr* item : list.items) v.push_back(item->kind == K::integer ? item->integer : -1);
-    return v;
-  };
-  const py::Expr& shape = e.kind == K::call ? *e.items[0] : e;
-  if (shape.kind == K::subscript) {
-    const auto dtype = dtype_from_name(py::print(*shape.items[0]));
-    if (!dtype)
-      fail({Code::usage, {}, fmt::format("unknown dtype '{}'", py::print(*shape.items[0])), {"write float32[2, 3]"}});
-    TensorDesc d;
-    d.dtype = *dtype;
-    d.sizes = integers(*shape.items[1]);
-    d.strides = contiguous_strides(d.sizes);
-    if (e.kind == K::call) {
-      d.strides.clear();
-      for (const py::Expr* item : e.items.subspan(1)) d.strides.push_back(item->integer);
-    }
-    if (d.strides.size() != d.sizes.size()) fail({Code::usage, {}, "sizes and strides differ in length", {}});
-    out.tensor = std::move(d);
+  if (const py::Expr& shape = e.kind == K::call ? *e.items[0] : e; shape.kind == K::subscript) {
+    out.tensor = read_tensor(e, shape);
     return out;
   }
   const bool minus = e.kind == K::unary && e.op == py::Op::neg;

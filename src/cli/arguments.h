@@ -6,6 +6,10 @@
 
 namespace passnet::cli {
 
+// What `--args` has, put between `before` and `after` to be one expression of Python; anything else is a usage error.
+// Throws Failure.
+py::Module parse_arguments(const std::string& before, const std::string& text, const std::string& after);
+
 // One argument: float32[2, 3] or float32[2, 3](3, 1) with strides, a number, a string, True, False, None,
 // torch.float32. Throws Failure.
 HostArgument read_argument(const py::Expr& e);

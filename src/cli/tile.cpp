@@ -221,8 +221,7 @@ int run(const Options& o) {
 
 int time(const Options& o) {
   const TileTask task = read_task(o.request);
-  std::vector<double> ms =
-      cuda_time(task.function, task.plan, task.launch(), gpu_variant(o, task), std::max(1, o.runs)).take();
+  std::vector<double> ms = cuda_time(task.function, task.plan, task.launch(), gpu_variant(o, task), o.runs).take();
   std::sort(ms.begin(), ms.end());
   const auto at = [&](double share) {
     return ms[static_cast<std::size_t>(share * static_cast<double>(ms.size() - 1))] * 1e3;
@@ -260,6 +259,17 @@ int check(const Options& o) {
   return shadow->errors().empty() ? kOk : kFailed;
 }
 
+// compute_80, sm_90a
+std::string is_architecture(const std::string& text) {
+  const std::size_t bar = text.find('_');
+  const std::string kind = text.substr(0, bar), number = bar == std::string::npos ? "" : text.substr(bar + 1);
+  const std::size_t digits = std::min(number.find_first_not_of("0123456789"), number.size());
+  const std::string suffix = number.substr(digits);
+  const bool known = (kind == "compute" || kind == "sm") && digits >= 2 && digits <= 3 &&
+                     (suffix.empty() || suffix == "a" || suffix == "f");
+  return known ? "" : "'" + text + "' is no architecture; write compute_90a";
+}
+
 }  // namespace
 
 void add_tile(CLI::App& app, Outcome& outcome) {
@@ -280,7 +290,9 @@ void add_tile(CLI::App& app, Outcome& outcome) {
     c->add_option("--inputs", o->request.inputs, "A JSON file with values: {\"x_ptr\": [1.0, 2.0]}")->type_name("FILE");
     c->add_option("--seed", o->request.seed, "Of random values")->capture_default_str();
     c->add_flag("--fp-fusion", o->fusion, "On a GPU a product and a sum after it may be rounded once, as Triton does");
-    c->add_option("--num-warps", o->num_warps, "Of a program on a GPU")->capture_default_str();
+    c->add_option("--num-warps", o->num_warps, "Of a program on a GPU")
+        ->check(CLI::IsMember({1, 2, 4, 8, 16, 32}))
+        ->capture_default_str();
     c->callback([=, &outcome] { outcome.code = function(*o); });
     return c;
   };
@@ -291,18 +303,24 @@ void add_tile(CLI::App& app, Outcome& outcome) {
       ->check(CLI::IsMember({"syntax", "lowered", "specialised", "simplified", "cpp", "checked-cpp", "followed-cpp",
                              "asm", "cu", "checked-cu", "ptx"}))
       ->capture_default_str();
-  s->add_option("--arch", o->architecture, "Of cu and ptx: compute_80, compute_90a, ...")->capture_default_str();
+  s->add_option("--arch", o->architecture, "Of cu and ptx: compute_80, compute_90a, ...")
+      ->check(is_architecture)
+      ->capture_default_str();
   CLI::App* r = add("run", "Run the kernel and print what it wrote", run);
   r->add_option("--on", o->on,
                 "interpreter (the reference), cpu or cuda (compiled); both, cuda-both: compared with the reference")
       ->check(CLI::IsMember({"interpreter", "cpu", "cuda", "both", "cuda-both"}))
       ->capture_default_str();
-  r->add_option("--values", o->values, "How many values to print of a tensor")->capture_default_str();
-  r->add_option("--ulps", o->ulps, "How far floats of the two may lie apart")->capture_default_str();
+  r->add_option("--values", o->values, "How many values to print of a tensor")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
+      ->capture_default_str();
+  r->add_option("--ulps", o->ulps, "How far floats of the two may lie apart")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
+      ->capture_default_str();
   r->add_flag("--all", o->all, "Print tensors that are only read too");
   r->add_flag("--json", o->json, "One JSON object a tensor, all values");
   CLI::App* t = add("time", "Time the kernel on the GPU, its tensors zeros", time);
-  t->add_option("--runs", o->runs, "Launches")->capture_default_str();
+  t->add_option("--runs", o->runs, "Launches")->check(CLI::Range(1, 100000))->capture_default_str();
   CLI::App* c = add("check", "Run the checked build: accesses out of bounds, reads of unwritten memory, races", check);
   c->add_option("--on", o->check_on, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
 }

@@ -67,11 +67,12 @@ Filled read_fill(const py::Expr& e) {
   return out;
 }
 
-py::Module parse_arguments(const std::string& text) { return py::parse("--args", "f(" + text + ")\n").take(); }
+py::Module parse_keywords(const std::string& text) { return parse_arguments("f(", text, ")"); }
 
 std::span<const py::Keyword> keywords_of(const py::Module& module) {
   const py::Expr& call = *module.body()[0]->value;
-  if (call.items.size() > 1) usage("arguments are given by name", "write --args 'x_ptr=float32[64], n=64, BLOCK=64'");
+  if (call.kind != K::call || call.items[0]->kind != K::name || call.items.size() > 1)
+    usage("arguments are given by name", "write --args 'x_ptr=float32[64], n=64, BLOCK=64'");
   return call.keywords;
 }
 
@@ -97,8 +98,6 @@ LaunchArgument read_one(const py::Keyword& k, TileTask& task) {
   b.kind = BufferKind::input;
   b.desc = *argument.tensor;
   b.input = task.plan.buffers.size();
-  for (const std::int64_t s : b.desc.sizes)
-    if (s < 0 || s > (std::int64_t{1} << 32)) usage(fmt::format("a size in '{}' is out of range", text));
   if (b.desc.hull() > (std::int64_t{1} << 30)) usage(fmt::format("'{}' is too large", text));
   out.buffer = static_cast<BufferId>(task.plan.buffers.size());
   task.plan.buffers.push_back(std::move(b));
@@ -230,7 +229,7 @@ void flatten(const nlohmann::json& j, std::vector<double>& out) {
 
 TileTask read_task(const TileRequest& r) {
   TileTask task;
-  const py::Module text = parse_arguments(r.arguments);
+  const py::Module text = parse_keywords(r.arguments);
   Launch launch;
   for (const py::Keyword& k : keywords_of(text)) launch.arguments.push_back(read_one(k, task));
   launch.variants.resize(1);
@@ -254,11 +253,15 @@ tile::Elem elem_of_buffer(const Buffer& buffer) {
 }
 
 TileMemory::TileMemory(const TileTask& task, const TileRequest& r, bool filled) {
-  const py::Module text = parse_arguments(r.arguments);
+  const py::Module text = parse_keywords(r.arguments);
   const auto keywords = keywords_of(text);
   const nlohmann::json inputs =
       r.inputs.empty() ? nlohmann::json::object() : nlohmann::json::parse(file_read(r.inputs).take(), nullptr, false);
   if (!inputs.is_object()) usage(fmt::format("{} is no JSON object", r.inputs), R"(write {"x_ptr": [1.0, 2.0]})");
+  for (const auto& [name, values] : inputs.items())
+    if (std::find(task.names.begin(), task.names.end(), name) == task.names.end())
+      usage(fmt::format("{} has values for '{}', which is no tensor of --args", r.inputs, name),
+            fmt::format("tensors: {}", text_join(task.names, ", ")));
   for (std::size_t id = 0; id < task.plan.buffers.size(); ++id) {
     const Buffer& b = task.plan.buffers[id];
     const tile::Elem elem = elem_of_buffer(b);
