@@ -12,6 +12,7 @@
 #include "agent/runner.h"
 #include "base/file.h"
 #include "cli/bench_options.h"
+#include "cli/json_line.h"
 #include "cli/task_list.h"
 
 namespace passnet::cli {
@@ -128,7 +129,7 @@ int run(const RunFlags& o) {
                                  {"best_attempt", t.best_attempt}});
   }
   if (o.json) {
-    fmt::print("{}\n", document.dump());
+    fmt::print("{}\n", json_line(document));
     return good ? kOk : kFailed;
   }
   for (const agent::TaskSummary& t : summary.tasks)

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/data.h"
 #include "cli/graph_list.h"
+#include "cli/json_line.h"
 #include "cli/progress.h"
 #include "data/constraints.h"
 #include "data/graph_files.h"
@@ -131,7 +132,7 @@ std::string cut_one(const std::string& text, Engine& engine) {
       files[file.name] = std::move(file.text);
     out.push_back({{"files", std::move(files)}, {"reproduced", facts["passnet"]["reproduced"]}});
   }
-  return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return json_line(out);
 }
 
 class Cutting {
@@ -197,13 +198,12 @@ class Cutting {
   std::string request(const CutJob& job, bool with_data) const {
     ordered_json ranges = ordered_json::array();
     for (const OpRange r : job.ranges) ranges.push_back({r.begin, r.end});
-    return ordered_json({{"graph", job.graph},
-                         {"name", job.name},
-                         {"ranges", ranges},
-                         {"run", with_data},
-                         {"check", !o_.no_check},
-                         {"retraced", o_.counting == "retraced"}})
-        .dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    return json_line(ordered_json({{"graph", job.graph},
+                                   {"name", job.name},
+                                   {"ranges", ranges},
+                                   {"run", with_data},
+                                   {"check", !o_.no_check},
+                                   {"retraced", o_.counting == "retraced"}}));
   }
 
   void write(const CutJob& job, OpRange range, const ordered_json& cut) {
@@ -215,18 +215,18 @@ class Cutting {
     const std::string reproduced = cut.at("reproduced");
     ++count_[reproduced];
     if (o_.json)
-      fmt::print("{}\n", ordered_json({{"graph", job.graph},
-                                       {"range", {range.begin, range.end}},
-                                       {"folder", folder},
-                                       {"reproduced", reproduced}})
-                             .dump());
+      fmt::print("{}\n", json_line(ordered_json({{"graph", job.graph},
+                                                 {"range", {range.begin, range.end}},
+                                                 {"folder", folder},
+                                                 {"reproduced", reproduced}})));
   }
 
   void drop(const CutJob& job, OpRange range, const std::string& why) {
     dropped_.emplace(folder_of(o_, job, range), why);
     if (o_.json)
-      fmt::print("{}\n", ordered_json({{"graph", job.graph}, {"range", {range.begin, range.end}}, {"dropped", why}})
-                             .dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+      fmt::print(
+          "{}\n",
+          json_line(ordered_json({{"graph", job.graph}, {"range", {range.begin, range.end}}, {"dropped", why}})));
     else
       fmt::print(stderr, "{} [{}, {}): {}\n", job.graph, range.begin, range.end, text_printable(why));
   }

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cli/data.h"
 #include "cli/data_corpus.h"
+#include "cli/json_line.h"
 #include "data/dedupe.h"
 #include "data/group.h"
 
@@ -36,7 +37,8 @@ int dedupe(const DedupeOptions& o) {
   file_write(o.corpus.out + "/duplicates.tsv", duplicates).take();
   const std::size_t bad = count_errors(facts);
   if (o.corpus.json)
-    fmt::print("{}\n", nlohmann::ordered_json({{"graphs", facts.size()}, {"unique", kept}, {"dropped", bad}}).dump());
+    fmt::print("{}\n",
+               json_line(nlohmann::ordered_json({{"graphs", facts.size()}, {"unique", kept}, {"dropped", bad}})));
   else
     fmt::print("{} graphs, {} unique ({}/unique.txt), {} dropped\n", facts.size(), kept, o.corpus.out, bad);
   return bad == 0 ? kOk : kFailed;

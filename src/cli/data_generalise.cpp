@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/data.h"
 #include "cli/graph_list.h"
+#include "cli/json_line.h"
 #include "cli/progress.h"
 #include "data/dims.h"
 #include "data/dtypes.h"
@@ -84,7 +85,7 @@ std::string dims_one(const std::string& text, Engine& engine) {
     });
     out[std::to_string(variant.number)] = result ? *result : ordered_json({{"error", error_line(result.error())}});
   }
-  return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return json_line(out);
 }
 
 // In a worker: {dtype: {"files"} or {"error"}}.
@@ -107,7 +108,7 @@ std::string dtype_one(const std::string& text, Engine& engine) {
     });
     out[name] = result ? *result : ordered_json({{"error", error_line(result.error())}});
   }
-  return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return json_line(out);
 }
 
 // Which graphs an earlier run has done: a line a graph, after its folders were written.
@@ -143,21 +144,19 @@ int generalise(const GeneraliseOptions& o, const data::FarmWork& work, const std
   const auto drop = [&](const std::string& folder, const std::string& why) {
     dropped.emplace(folder, why);
     if (o.json)
-      fmt::print("{}\n", ordered_json({{"folder", folder}, {"dropped", why}})
-                             .dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+      fmt::print("{}\n", json_line(ordered_json({{"folder", folder}, {"dropped", why}})));
     else
       fmt::print(stderr, "{}: {}\n", folder, text_printable(why));
   };
   data::farm_run(
       o.farm, work, graphs.size(),
       [&](std::size_t i) {
-        return ordered_json({{"graph", graphs[i]},
-                             {"name", names[i]},
-                             {"guess", o.guess},
-                             {"run", o.check == "run"},
-                             {"variants", o.variants},
-                             {"dtypes", o.dtypes}})
-            .dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+        return json_line(ordered_json({{"graph", graphs[i]},
+                                       {"name", names[i]},
+                                       {"guess", o.guess},
+                                       {"run", o.check == "run"},
+                                       {"variants", o.variants},
+                                       {"dtypes", o.dtypes}}));
       },
       [&](std::size_t i, data::FarmAnswer answer) {
         const std::string base = o.out + "/" + names[i];
@@ -173,7 +172,7 @@ int generalise(const GeneraliseOptions& o, const data::FarmWork& work, const std
           for (const auto& [name, text] : result.at("files").items()) files.push_back({name, text});
           data::write_graph_files(folder, files).take();
           ++written;
-          if (o.json) fmt::print("{}\n", ordered_json({{"graph", graphs[i]}, {"folder", folder}}).dump());
+          if (o.json) fmt::print("{}\n", json_line(ordered_json({{"graph", graphs[i]}, {"folder", folder}})));
         }
         finished.add(names[i]);
         progress.step(dropped.size());

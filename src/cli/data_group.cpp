@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "cli/data.h"
 #include "cli/data_corpus.h"
+#include "cli/json_line.h"
 #include "data/group.h"
 
 namespace passnet::cli {
@@ -34,11 +35,10 @@ int group(const GroupOptions& o) {
   file_write(o.corpus.out + "/sample_list.txt", names).take();
   const std::size_t bad = count_errors(facts);
   if (o.corpus.json)
-    fmt::print("{}\n", nlohmann::ordered_json({{"graphs", facts.size()},
-                                               {"samples", samples.size()},
-                                               {"too_small", all - samples.size()},
-                                               {"dropped", bad}})
-                           .dump());
+    fmt::print("{}\n", json_line(nlohmann::ordered_json({{"graphs", facts.size()},
+                                                         {"samples", samples.size()},
+                                                         {"too_small", all - samples.size()},
+                                                         {"dropped", bad}})));
   else
     fmt::print("{} graphs in {} samples ({}/sample_list.txt){}, {} dropped\n", facts.size() - bad, samples.size(),
                o.corpus.out, all > samples.size() ? fmt::format(", {} too small", all - samples.size()) : "", bad);

@@ -6,6 +6,7 @@
 #include "bench/lint.h"
 #include "cli/data.h"
 #include "cli/graph_list.h"
+#include "cli/json_line.h"
 #include "cli/progress.h"
 #include "data/farm.h"
 
@@ -24,7 +25,7 @@ struct LintOptions {
 std::string lint_one(const std::string& path, Engine& engine) {
   ordered_json out = ordered_json::array();
   for (const Finding& f : lint_graph(path, engine)) out.push_back({{"flaw", flaw_name(f.flaw)}, {"why", f.why}});
-  return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return json_line(out);
 }
 
 int lint(const LintOptions& o) {
@@ -42,7 +43,7 @@ int lint(const LintOptions& o) {
       });
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     if (o.json)
-      fmt::print("{}\n", ordered_json({{"graph", graphs[i]}, {"findings", found[i]}}).dump());
+      fmt::print("{}\n", json_line(ordered_json({{"graph", graphs[i]}, {"findings", found[i]}})));
     else
       for (const auto& f : found[i])
         fmt::print("{}: {}: {}\n", graphs[i], f.at("flaw").get<std::string>(), f.at("why").get<std::string>());

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/data.h"
 #include "cli/graph_list.h"
+#include "cli/json_line.h"
 #include "cli/progress.h"
 #include "data/constraints.h"
 #include "data/ranges.h"
@@ -67,7 +68,7 @@ std::string fusible_one(const std::string& text, Engine&) {
   ordered_json out = ordered_json::array();
   for (const data::FoundRange& r : data::find_fusible(folder, {request.at("longest")}).take())
     out.push_back({r.range.begin, r.range.end, r.why});
-  return out.dump();
+  return json_line(out);
 }
 
 int fusible(const RangesOptions& o) {
@@ -79,8 +80,7 @@ int fusible(const RangesOptions& o) {
     data::farm_run(
         o.farm, fusible_one, graphs.size(),
         [&](std::size_t i) {
-          return ordered_json({{"graph", graphs[i]}, {"longest", o.fusible.longest}})
-              .dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+          return json_line(ordered_json({{"graph", graphs[i]}, {"longest", o.fusible.longest}}));
         },
         [&](std::size_t i, data::FarmAnswer answer) {
           if (!answer.ok) ++failed, complain(graphs[i], answer.text);

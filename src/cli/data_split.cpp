@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/data.h"
 #include "cli/data_corpus.h"
+#include "cli/json_line.h"
 #include "data/group.h"
 #include "data/split.h"
 
@@ -71,7 +72,7 @@ int split(const SplitCommand& o) {
   summary["left_out"] = done.conflicts;
   summary["dropped"] = bad;
   if (o.corpus.json)
-    fmt::print("{}\n", summary.dump());
+    fmt::print("{}\n", json_line(summary));
   else
     fmt::print("{} graphs: {}{} left out to keep the parts apart, {} dropped ({})\n", facts.size(), line,
                done.conflicts, bad, lists);

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cli/data.h"
 #include "cli/data_corpus.h"
+#include "cli/json_line.h"
 #include "data/stats.h"
 
 namespace passnet::cli {
@@ -27,16 +28,15 @@ int stats(const StatsOptions& o) {
   const data::Stats s = data::count_stats(corpus_facts(o.corpus));
   file_write(o.corpus.out + "/stats.html", data::stats_page(s, "The corpus")).take();
   if (o.corpus.json)
-    fmt::print("{}\n", nlohmann::ordered_json({{"graphs", s.graphs},
-                                               {"failed", s.failed},
-                                               {"unique", s.unique},
-                                               {"computations", s.computations},
-                                               {"samples", s.samples},
-                                               {"operators", s.calls},
-                                               {"dtypes", counts_json(s.dtypes)},
-                                               {"families", counts_json(s.families)},
-                                               {"ops", counts_json(s.ops)}})
-                           .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", json_line(nlohmann::ordered_json({{"graphs", s.graphs},
+                                                         {"failed", s.failed},
+                                                         {"unique", s.unique},
+                                                         {"computations", s.computations},
+                                                         {"samples", s.samples},
+                                                         {"operators", s.calls},
+                                                         {"dtypes", counts_json(s.dtypes)},
+                                                         {"families", counts_json(s.families)},
+                                                         {"ops", counts_json(s.ops)}})));
   else
     fmt::print("{}", data::stats_table(s, o.rows));
   return s.failed == 0 ? kOk : kFailed;

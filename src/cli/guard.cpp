@@ -10,6 +10,7 @@
 #include "bench/bench.h"
 #include "cli/bench_options.h"
 #include "cli/command.h"
+#include "cli/json_line.h"
 #include "cli/progress.h"
 
 namespace passnet::cli {
@@ -137,15 +138,14 @@ int exploits(const Options& o) {
           strange += good ? 0 : 1;
           progress.step(strange);
           if (o.json)
-            fmt::print("{}\n", nlohmann::ordered_json({{"candidate", row.file},
-                                                       {"graph", row.graph},
-                                                       {"kind", row.kind},
-                                                       {"status", status_name(r.status)},
-                                                       {"as_expected", good},
-                                                       {"reason", why(r)},
-                                                       {"seconds", r.seconds},
-                                                       {"overhead_seconds", r.overhead_seconds}})
-                                   .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+            fmt::print("{}\n", json_line(nlohmann::ordered_json({{"candidate", row.file},
+                                                                 {"graph", row.graph},
+                                                                 {"kind", row.kind},
+                                                                 {"status", status_name(r.status)},
+                                                                 {"as_expected", good},
+                                                                 {"reason", why(r)},
+                                                                 {"seconds", r.seconds},
+                                                                 {"overhead_seconds", r.overhead_seconds}})));
           else if (!good || o.all)
             fmt::print(
                 "{} {:<32} {:<8} {:<14} {}\n",
@@ -172,10 +172,10 @@ int rules(bool json) {
     static constexpr std::string_view kLayers[] = {"landlock", "seccomp", "process"};
     const std::string_view layer = kLayers[static_cast<std::size_t>(r.layer)];
     if (json)
-      fmt::print("{}\n",
-                 nlohmann::ordered_json(
-                     {{"rule", r.name}, {"layer", layer}, {"stops", r.stops}, {"outcome", r.outcome}, {"cuda", r.cuda}})
-                     .dump());
+      fmt::print(
+          "{}\n",
+          json_line(nlohmann::ordered_json(
+              {{"rule", r.name}, {"layer", layer}, {"stops", r.stops}, {"outcome", r.outcome}, {"cuda", r.cuda}})));
     else
       fmt::print("{:<17} {:<9} {}: {}{}{}\n", r.name, layer, r.stops, r.outcome,
                  r.cuda.empty() ? "" : "; on a GPU all the same: ", r.cuda);
