@@ -99,7 +99,8 @@ Result<GraphFolder> read_graph_folder(const std::string& path, ReadOptions optio
     const auto optional_file = [&](const char* name) -> std::optional<std::string> {
       auto text = file_read(prefix + name);
       if (text) return std::move(*text);
-      if (file_exists(prefix + name)) fail(std::move(text.error()));
+      // A link that leads nowhere is a file that cannot be read, not one that was left out.
+      if (file_exists(prefix + name) || file_is_link(prefix + name)) fail(std::move(text.error()));
       return std::nullopt;
     };
     GraphSources sources{path, file_read(prefix + "model.py").take(), {}, {}};

@@ -19,6 +19,31 @@ std::size_t TensorMeta::element_count() const {
 
 namespace {
 
+// Whether torch.tensor takes the number for a tensor of that type. In integer types reals are cut off, but may not lie
+// outside; a negative integer wraps in an unsigned type, within its width. Other types take all.
+bool fits(Dtype dtype, const MetaNumber& v) {
+  const auto signed_range = [&](auto type) {
+    using Limits = std::numeric_limits<decltype(type)>;
+    if (v.integral) return v.integer >= Limits::min() && v.integer <= Limits::max();
+    return v.real >= static_cast<double>(Limits::min()) && v.real <= static_cast<double>(Limits::max());
+  };
+  const auto unsigned_range = [&](std::int64_t most) {
+    if (v.integral) return v.integer >= -most && v.integer <= most;
+    return v.real >= 0 && v.real <= static_cast<double>(most);
+  };
+  switch (dtype) {
+    case Dtype::int8: return signed_range(std::int8_t{});
+    case Dtype::int16: return signed_range(std::int16_t{});
+    case Dtype::int32: return signed_range(std::int32_t{});
+    case Dtype::int64: return signed_range(std::int64_t{});
+    case Dtype::uint8: return unsigned_range(0xff);
+    case Dtype::uint16: return unsigned_range(0xffff);
+    case Dtype::uint32: return unsigned_range(0xffff'ffff);
+    case Dtype::uint64: return v.integral && v.integer >= 0;
+    default: return true;
+  }
+}
+
 class MetaReader {
  public:
   explicit MetaReader(const py::Module& module) : module_(module) {}
@@ -27,6 +52,7 @@ class MetaReader {
     TensorMeta meta;
     meta.line = cls.place.line;
     bool has_shape = false, has_dtype = false;
+    const py::Expr* contents = nullptr;  // read last: they have to fit the dtype
     for (const py::Stmt* s : cls.body) {
       if (s->kind == py::StmtKind::pass || s->kind == py::StmtKind::expression) continue;
       if (s->kind != py::StmtKind::assign || s->targets.size() != 1 || s->targets[0]->kind != py::ExprKind::name)
@@ -52,11 +78,12 @@ class MetaReader {
       else if (field == "max_val")
         meta.max_val = number(v, field);
       else if (field == "data" && v.kind != py::ExprKind::none)
-        meta.data = data(v);
+        contents = &v;
     }
     if (meta.name.empty()) meta.name = cls.name;
     if (!has_shape) error(cls.place, fmt::format("'{}' has no shape", meta.name));
     if (!has_dtype) error(cls.place, fmt::format("'{}' has no dtype", meta.name));
+    if (contents != nullptr) meta.data = data(*contents, meta.dtype);
     if (meta.data && meta.data->size() != meta.element_count())
       error(cls.place, fmt::format("'{}' has {} data values, but its shape {} holds {}", meta.name, meta.data->size(),
                                    shape_text(meta), meta.element_count()));
@@ -138,32 +165,51 @@ class MetaReader {
     meta.dtype = *found;
   }
 
-  TensorData data(const py::Expr& e) const {
-    TensorData out;
-    std::vector<double>& reals = out.reals;
-    bool integral = true;
-    gather(e, out.integers, reals, integral);
-    if (integral)
-      reals.clear();
+  // Numbers of nested lists, all of one length at a depth.
+  struct Gathered {
+    TensorData data;
+    bool all_integral = true;
+    std::vector<std::size_t> lengths;    // of lists, by depth
+    std::optional<std::size_t> numbers;  // their depth
+  };
+
+  TensorData data(const py::Expr& e, Dtype dtype) const {
+    Gathered out;
+    gather(e, dtype, 0, out);
+    if (out.all_integral)
+      out.data.reals.clear();
     else
-      out.integers.clear();
-    return out;
+      out.data.integers.clear();
+    return std::move(out.data);
   }
 
-  void gather(const py::Expr& e, std::vector<std::int64_t>& integers, std::vector<double>& reals,
-              bool& all_integral) const {
-    if (e.kind == py::ExprKind::list || e.kind == py::ExprKind::tuple) {
-      reals.reserve(reals.size() + e.items.size());
-      for (const py::Expr* item : e.items) gather(*item, integers, reals, all_integral);
-      return;
-    }
-    bool integral = false;
-    std::int64_t integer = 0;
-    const auto v = literal(e, &integral, &integer);
+  void gather(const py::Expr& e, Dtype dtype, std::size_t depth, Gathered& out) const {
+    const bool list = e.kind == py::ExprKind::list || e.kind == py::ExprKind::tuple;
+    if (list ? out.numbers && *out.numbers <= depth : depth < out.lengths.size())
+      error(e.place, fmt::format("'data' has {} where its neighbours are {}", list ? "a list" : "a number",
+                                 list ? "numbers" : "lists"));
+    if (!list) return number_of_data(e, dtype, depth, out);
+    if (depth == out.lengths.size()) out.lengths.push_back(e.items.size());
+    if (e.items.size() != out.lengths[depth])
+      error(e.place, fmt::format("'data' has a list of {} items where its neighbours have {}", e.items.size(),
+                                 out.lengths[depth]));
+    out.data.reals.reserve(out.data.reals.size() + e.items.size());
+    for (const py::Expr* item : e.items) gather(*item, dtype, depth + 1, out);
+  }
+
+  void number_of_data(const py::Expr& e, Dtype dtype, std::size_t depth, Gathered& out) const {
+    MetaNumber number;
+    const auto v = literal(e, &number.integral, &number.integer);
     if (!v) error(e.place, "'data' must be numbers or nested lists of numbers");
-    all_integral &= integral;
-    if (all_integral) integers.push_back(integer);
-    reals.push_back(*v);
+    number.real = *v;
+    if (!fits(dtype, number))
+      error(e.place, fmt::format("'data' has {}, which does not fit {}",
+                                 number.integral ? std::to_string(number.integer) : python_float(number.real),
+                                 dtype_row(dtype).name));
+    out.numbers = depth;
+    out.all_integral &= number.integral;
+    if (out.all_integral) out.data.integers.push_back(number.integer);
+    out.data.reals.push_back(number.real);
   }
 
   const py::Module& module_;
