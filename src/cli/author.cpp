@@ -105,7 +105,7 @@ void add_author(CLI::App& app, Outcome& outcome) {
                     "Say which regions were found, what they save and why a node was left out");
   command->add_flag("--no-measure", o->no_measure, "Decide by the cost model alone");
   command->add_option("--device", o->device, "Where to measure: cpu or cuda")->capture_default_str();
-  command->add_option("--threads", o->threads, "Threads to write for; while measuring all cores unless given, else 1");
+  add_threads(*command, o->threads, "Threads to write for; while measuring all cores unless given, else 1");
   command->add_option("--seconds", o->seconds, "For measuring, after which fewer graphs and plans are tried")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

@@ -17,6 +17,12 @@ struct Outcome {
   int code = kOk;
 };
 
+// --threads of the commands that run something: 0 is their default. A process has no room for any number of threads.
+inline void add_threads(CLI::App& command, int& threads, const std::string& help) {
+  constexpr int kMostThreads = 1024;
+  command.add_option("--threads", threads, help)->check(CLI::Range(0, kMostThreads));
+}
+
 void add_agent(CLI::App& app, Outcome& outcome);
 void add_author(CLI::App& app, Outcome& outcome);
 void add_bench(CLI::App& app, Outcome& outcome);

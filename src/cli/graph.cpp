@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "base/file.h"
@@ -37,6 +38,21 @@ struct Options {
 
 constexpr int kProfileWarmUps = 3;
 
+// What `work` fails with on one graph; the machine's own trouble is thrown.
+template <class Work>
+std::optional<Error> error_of(const Work& work, const std::string& path) {
+  try {
+    work(path);
+  } catch (const Failure& failure) {
+    if (code_kind(failure.error.code) == ErrorKind::environment) throw;
+    return failure.error;
+  } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) throw;
+    return Error{Code::internal, {path, 0, 0, {}}, error.what(), {}};
+  }
+  return std::nullopt;
+}
+
 // Runs `work` on every graph; an error is printed and counted, and never ends the run.
 template <class Work>
 int for_each_graph(const Options& options, std::string what, const Work& work) {
@@ -45,15 +61,12 @@ int for_each_graph(const Options& options, std::string what, const Work& work) {
   {
     Progress progress(std::move(what), graphs.size(), options.quiet);
     for (const std::string& path : graphs) {
-      try {
-        work(path);
-      } catch (const Failure& failure) {
+      if (const auto error = error_of(work, path)) {
         ++failed;
-        if (code_kind(failure.error.code) == ErrorKind::environment) throw;
         if (options.json)
-          fmt::print("{{\"graph\": {}, \"error\": {}}}\n", json_string(path), json_string(error_line(failure.error)));
+          fmt::print("{{\"graph\": {}, \"error\": {}}}\n", json_string(path), json_string(error_line(*error)));
         else
-          fmt::print(stderr, "{}\n", error_text(failure.error));
+          fmt::print(stderr, "{}\n", error_text(*error));
       }
       progress.step(failed);
     }
@@ -263,13 +276,13 @@ void add_graph(CLI::App& app, Outcome& outcome) {
   r->add_option("--seed", options->seed, "Seed of the inputs")->capture_default_str();
   r->add_option("--device", options->device, "cpu or cuda; device literals in the graph mean this one")
       ->capture_default_str();
-  r->add_option("--threads", options->threads, "Threads of ATen; default: all cores");
+  add_threads(*r, options->threads, "Threads of ATen; default: all cores");
   CLI::App* p = add("profile", "Say where an eager run's time goes, node by node", profile);
   p->add_flag("--json", options->json, "One JSON object a line: the graph's ms, and each node's");
   p->add_option("--runs", options->runs, "Timed runs; the median counts")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  p->add_option("--threads", options->threads, "Threads of ATen; default: all cores");
+  add_threads(*p, options->threads, "Threads of ATen; default: all cores");
 }
 
 }  // namespace passnet::cli

@@ -69,9 +69,12 @@ int check(const Options& o) {
 
 std::vector<HostArgument> read_arguments(const std::string& text) {
   if (text_trim(text).empty()) return {};
-  const py::Module module = py::parse("--args", "(" + text + ",)\n").take();
+  const py::Module module = parse_arguments("(", text, ",)");
+  const py::Expr& tuple = *module.body()[0]->value;
+  if (tuple.kind != py::ExprKind::tuple)
+    fail({Code::usage, {}, fmt::format("'{}' is no list of arguments", text), {"write --args 'float32[2, 3], 5'"}});
   std::vector<HostArgument> out;
-  for (const py::Expr* e : module.body()[0]->value->items) out.push_back(read_argument(*e));
+  for (const py::Expr* e : tuple.items) out.push_back(read_argument(*e));
   return out;
 }
 
@@ -145,6 +148,7 @@ void add_pass(CLI::App& app, Outcome& outcome) {
                      "Different wrappers taken, in list order; 0: all")
         ->capture_default_str();
     command->add_option("--input-passes", options->load.input_folder, "A folder of given passes, overridden by name")
+        ->check(CLI::ExistingDirectory)
         ->type_name("FOLDER");
   };
   CLI::App* c = pass->add_subcommand("check", "Load: order file, modules, policy, patterns, wrappers");

@@ -118,12 +118,15 @@ void add_run(CLI::App& app, Outcome& outcome) {
   CLI::App* command =
       app.add_subcommand("run", "Apply a pass folder to graphs, compile and run the kernels, compare with eager");
   o->selection.add_options(*command);
-  command->add_option("--passes", o->passes, "A pass folder, or a single pass file")->required()->type_name("FOLDER");
+  command->add_option("--passes", o->passes, "A pass folder, or a single pass file")
+      ->required()
+      ->check(CLI::ExistingPath)
+      ->type_name("FOLDER");
   command->add_option("--match", o->match, "strict or normal")
       ->check(CLI::IsMember({"strict", "normal"}))
       ->capture_default_str();
   command->add_option("--device", o->device, "cpu or cuda")->capture_default_str();
-  command->add_option("--threads", o->threads, "Threads of torch and of kernels; default: all cores");
+  add_threads(*command, o->threads, "Threads of torch and of kernels; default: all cores");
   command->add_option("--seed", o->evaluate.seed, "Seed of the inputs")->capture_default_str();
   command->add_option("--at", o->evaluate.at, "The tolerance t at which an answer counts as correct, -10..5")
       ->check(CLI::Range(kTightest, kLoosest))
@@ -144,6 +147,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
                    "Different wrappers taken, in list order; 0: all")
       ->capture_default_str();
   command->add_option("--input-passes", o->load.input_folder, "A folder of given passes, overridden by name")
+      ->check(CLI::ExistingDirectory)
       ->type_name("FOLDER");
   command->add_flag("--json", o->json, "One JSON object a line");
   command->callback([=, &outcome] { outcome.code = run(*o); });

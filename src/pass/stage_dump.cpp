@@ -14,7 +14,10 @@ tile::StageDump dump_into(const std::string& folder, const std::string& name) {
   std::filesystem::create_directories(folder, ignored);
   return [=](std::string_view stage, const std::string& text) {
     const bool code = stage.ends_with("cpp") || stage == "cu";
-    file_write(fmt::format("{}/{}.{}{}", folder, name, stage, code ? "" : ".tile"), text).take();
+    auto done = file_write(fmt::format("{}/{}.{}{}", folder, name, stage, code ? "" : ".tile"), text);
+    if (done) return;
+    done.error().code = Code::environment;  // it is not the kernel's fault
+    fail(std::move(done.error()));
   };
 }
 
