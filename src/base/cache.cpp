@@ -53,20 +53,25 @@ std::string wanted_folder() {
   return fmt::format("/tmp/passnet-{}/kernels", ::getuid());
 }
 
-Result<std::string> open_folder() {
-  const std::string path = wanted_folder();
-  const std::string note = "set PASSNET_CACHE to a folder of your own";
-  std::error_code code;
-  const bool made = fs::create_directories(path, code);
-  if (code) return environment(fmt::format("cannot make the kernel cache {}: {}", path, code.message()), note);
-  if (made) ::chmod(path.c_str(), 0700);
+constexpr const char* kNote = "set PASSNET_CACHE to a folder of your own";
+
+Result<std::string> checked_folder(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
-    return environment(fmt::format("the kernel cache {} is no folder", path), note);
+    return environment(fmt::format("the kernel cache {} is no folder", path), kNote);
   if ((info.st_uid != ::getuid() && info.st_uid != 0) || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return environment(fmt::format("others may write to the kernel cache {}, and its files are executed", path),
-                       "take the right away (chmod go-w), or " + note);
+                       fmt::format("take the right away (chmod go-w), or {}", kNote));
   return path;
+}
+
+Result<std::string> open_folder() {
+  const std::string path = wanted_folder();
+  std::error_code code;
+  const bool made = fs::create_directories(path, code);
+  if (code) return environment(fmt::format("cannot make the kernel cache {}: {}", path, code.message()), kNote);
+  if (made) ::chmod(path.c_str(), 0700);
+  return checked_folder(path);
 }
 
 std::int64_t size_limit() {
@@ -98,6 +103,11 @@ void evict_now_and_then(const std::string& folder) {
 Result<std::string> cache_folder() {
   static const Result<std::string> folder = open_folder();
   return folder;
+}
+
+Result<std::string> cache_folder_seen() {
+  const std::string path = wanted_folder();
+  return file_exists(path) ? checked_folder(path) : path;
 }
 
 std::optional<std::string> cache_read(const std::string& name) {

@@ -13,6 +13,8 @@ namespace passnet {
 // The folder, made on first use: $PASSNET_CACHE, else passnet/kernels in $XDG_CACHE_HOME or ~/.cache. What lies in it
 // is loaded into the process, so it must be ours alone.
 Result<std::string> cache_folder();
+// The same without making it: for who only wants to know.
+Result<std::string> cache_folder_seen();
 
 // Where something built came from.
 enum class Origin : std::uint8_t { memory, disk, compiled };

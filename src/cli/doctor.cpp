@@ -6,7 +6,9 @@
 
 #include "base/cache.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "base/text.h"
+#include "bench/peer.h"
 #include "cli/command.h"
 #include "cuda/driver.h"
 #include "cuda/nvrtc.h"
@@ -37,6 +39,20 @@ std::string gpu_text(const cuda::Device& d) {
                      d.memory_bytes >> 30, d.driver_version / 1000, d.driver_version % 1000 / 10);
 }
 
+// The Python of the candidates that run in it.
+Finding python() {
+  const std::string path = peer_python();
+  Finding out{"Python", path + ": does not run", "eager-python and inductor are candidates", false, false};
+  const auto ran = process_run(
+      {path, "-c", "import importlib.metadata as m, platform as p; print(p.python_version(), m.version('torch'))"},
+      {"PATH=/usr/bin:/bin"});
+  if (!ran) return out;
+  const auto words = text_split(text_trim(ran->output), ' ');
+  out.good = ran->status == 0 && words.size() == 2;
+  out.state = out.good ? fmt::format("{}: {}, torch {}", path, words[0], words[1]) : path + ": has no torch";
+  return out;
+}
+
 int doctor(bool json) {
   std::vector<Finding> findings;
   utsname name{};
@@ -56,7 +72,7 @@ int doctor(bool json) {
   findings.push_back({"operator table",
                       fmt::format("{} explicit rows, {} ATen overloads", op_rows().size(), aten_rows().size()),
                       "graphs are checked (graph check)", true, !aten_rows().empty()});
-  const auto compiler = tile_cpu::compiler();
+  const auto compiler = tile_cpu::compiler_seen();
   findings.push_back({"kernel compiler",
                       compiler ? fmt::format("{}: {}", compiler->path, compiler->version) : compiler.error().message,
                       "passes run (run, tile run)", false, static_cast<bool>(compiler)});
@@ -67,9 +83,13 @@ int doctor(bool json) {
   findings.push_back({"NVRTC",
                       nvrtc ? fmt::format("{}.{}, {}", nvrtc->major, nvrtc->minor, nvrtc->path) : nvrtc.error().message,
                       "kernels are compiled for a GPU", false, static_cast<bool>(nvrtc)});
-  const auto cache = cache_folder();
-  findings.push_back({"kernel cache", cache ? *cache : cache.error().message, "kernels are compiled once", false,
-                      static_cast<bool>(cache)});
+  const auto cache = cache_folder_seen();
+  findings.push_back({"kernel cache",
+                      !cache                ? cache.error().message
+                      : file_exists(*cache) ? *cache
+                                            : fmt::format("{} (not made yet)", *cache),
+                      "kernels are compiled once", false, static_cast<bool>(cache)});
+  findings.push_back(python());
   const auto missing = guard::missing_features();
   findings.push_back({"sandbox",
                       missing.empty() ? fmt::format("{} rules: Landlock, seccomp, limits", guard::seal_rules().size())

@@ -31,8 +31,20 @@ std::vector<std::string> compiler_environment(const std::string& folder) {
           "TMPDIR=" + folder, "HOME=" + folder, "CCACHE_DISABLE=1"};
 }
 
-// --version costs a process, so its answer is kept beside the kernels for the compiler's path, size and time.
-Result<std::string> version_of(const std::string& path) {
+// The first line of --version; `folder` is for its temporary files.
+Result<std::string> ask_version(const std::string& path, const std::string& folder) {
+  auto run = process_run({path, "--version"}, compiler_environment(folder), {.seconds = 10});
+  if (!run) return std::move(run.error());
+  if (run->status != 0)
+    return Error{Code::environment,
+                 {},
+                 fmt::format("{} --version ended with {}", path, run->status),
+                 {std::string(text_trim(run->output)), "set PASSNET_CXX to a C++20 compiler"}};
+  return std::string(text_lines(run->output).empty() ? "" : text_lines(run->output)[0]);
+}
+
+// It costs a process, so its answer is kept beside the kernels for the compiler's path, size and time.
+Result<std::string> kept_version(const std::string& path) {
   struct stat info {};
   ::stat(path.c_str(), &info);
   const std::string name =
@@ -41,19 +53,14 @@ Result<std::string> version_of(const std::string& path) {
   if (auto known = cache_read(name)) return std::move(*known);
   auto place = CacheWorkplace::make();
   if (!place) return std::move(place.error());
-  auto run = process_run({path, "--version"}, compiler_environment(place->path()), {.seconds = 10});
-  if (!run) return std::move(run.error());
-  if (run->status != 0)
-    return Error{Code::environment,
-                 {},
-                 fmt::format("{} --version ended with {}", path, run->status),
-                 {std::string(text_trim(run->output)), "set PASSNET_CXX to a C++20 compiler"}};
-  std::string version(text_lines(run->output).empty() ? "" : text_lines(run->output)[0]);
-  if (auto added = cache_add_text(version, name); !added) return std::move(added.error());
+  auto version = ask_version(path, place->path());
+  if (!version) return version;
+  if (auto added = cache_add_text(*version, name); !added) return std::move(added.error());
   return version;
 }
 
-Result<Compiler> find_compiler() {
+template <class VersionOf>
+Result<Compiler> find_compiler(const VersionOf& version_of) {
   const char* wanted = std::getenv("PASSNET_CXX");
   std::optional<std::string> path;
   if (wanted != nullptr && *wanted != '\0') {
@@ -212,8 +219,12 @@ Result<Origin> obtain(Entry& e) {
 }  // namespace
 
 Result<Compiler> compiler() {
-  static const Result<Compiler> found = find_compiler();
+  static const Result<Compiler> found = find_compiler(kept_version);
   return found;
+}
+
+Result<Compiler> compiler_seen() {
+  return find_compiler([](const std::string& path) { return ask_version(path, "/tmp"); });
 }
 
 std::vector<std::string> compile_flags(Build build) {

@@ -25,6 +25,8 @@ struct Compiler {
 };
 // Looked for once; the error says what to install.
 Result<Compiler> compiler();
+// The same, asked without the cache, which stays as it is.
+Result<Compiler> compiler_seen();
 
 std::vector<std::string> compile_flags(Build build);
 
