@@ -49,13 +49,34 @@ ErrorKind code_kind(Code code) {
   }
 }
 
+namespace {
+
+// Names and texts of others, for a terminal: what it would act on or cannot show is spelled with escapes. Messages may
+// have several lines.
+std::string escaped(std::string_view text, bool lines) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t size = text_character_size(text, i);
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool kept = lines && (byte == '\n' || byte == '\t');
+    const bool acts = byte < 0x20 || byte == 0x7f || (size == 1 && byte >= 0x80) ||
+                      (byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0);  // U+0080..U+009F
+    for (std::size_t k = i; k < i + size; ++k)
+      out += acts && !kept ? fmt::format("\\x{:02x}", static_cast<unsigned char>(text[k])) : std::string(1, text[k]);
+    i += size;
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string error_line(const Error& error) {
   const Where& w = error.where;
-  std::string place = w.file;
+  std::string place = escaped(w.file, false);
   if (w.line != 0) place += fmt::format("{}{}", place.empty() ? "line " : ":", w.line);
   if (w.line != 0 && w.column != 0) place += fmt::format(":{}", w.column);
   if (!place.empty()) place += ": ";
-  return fmt::format("{}error[{}]: {}", place, code_name(error.code), error.message);
+  return fmt::format("{}error[{}]: {}", place, code_name(error.code), escaped(error.message, true));
 }
 
 namespace {
@@ -90,7 +111,7 @@ std::string error_text(const Error& error) {
     out += fmt::format("\n{:5} | {}", error.where.line, line);
     if (error.where.column != 0) out += fmt::format("\n      | {}^", std::string(caret, ' '));
   }
-  for (const std::string& note : error.notes) out += "\n  note: " + note;
+  for (const std::string& note : error.notes) out += "\n  note: " + escaped(note, true);
   return out;
 }
 
