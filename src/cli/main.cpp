@@ -1,48 +1,118 @@
 // passnet: one binary, a subcommand per file of this folder.
+#include <fmt/format.h>
+
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <optional>
+#include <system_error>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/command.h"
 
-int main(int argc, char** argv) {
-  using namespace passnet;
-  std::signal(SIGPIPE, SIG_DFL);
+namespace passnet::cli {
+
+namespace {
+
+class Help final : public CLI::Formatter {
+  // Without the {false} that CLI11 puts behind the flag that takes another back.
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    std::string out = CLI::Formatter::make_option_name(option, positional);
+    constexpr std::string_view kFalse = "{false}";
+    for (std::size_t at = out.find(kFalse); at != std::string::npos; at = out.find(kFalse))
+      out.erase(at, kFalse.size());
+    return out;
+  }
+};
+
+// CLI11 misses a command before it says which word is none.
+std::optional<std::string> unknown_command(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands()[0];
+  std::vector<std::string> names;
+  for (const CLI::App* command : at->get_subcommands({})) names.push_back(command->get_name());
+  const std::vector<std::string> words = at->remaining();
+  if (names.empty() || words.empty()) return std::nullopt;
+  const auto nearest = text_nearest(words[0], std::vector<std::string_view>(names.begin(), names.end()), 1);
+  return fmt::format("{} has no {} '{}'{}", at->get_name(), words[0].starts_with('-') ? "option" : "command", words[0],
+                     nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest[0]));
+}
+
+int usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  const auto unknown = error.get_exit_code() == 0 ? std::nullopt : unknown_command(app);
+  if (!unknown) return app.exit(error) == 0 ? kOk : kUsage;
+  fmt::print(stderr, "{}\nRun with --help for more information.\n", *unknown);
+  return kUsage;
+}
+
+int failure(const Error& error) {
+  fmt::print(stderr, "passnet: {}\n", error_text(error));
+  if (error.code == Code::usage) return kUsage;
+  return code_kind(error.code) == ErrorKind::environment ? kEnvironment : kFailed;
+}
+
+// `unwritten`: why stdout failed, where that ended the command.
+int run(int argc, char** argv, std::error_code& unwritten) {
   CLI::App app{"PassNet reads, checks, runs and rewrites graphs of tensor programs.", "passnet"};
   app.require_subcommand(1);
+  app.formatter(std::make_shared<Help>());
   app.set_version_flag("--version", PASSNET_VERSION);
   app.footer(
-      "stdout is the result (--json for machines), stderr the progress. Exit: 0 ok, 1 the task failed, 2 usage,\n3 "
-      "environment, 130 interrupted. Documentation: docs/");
-  cli::Outcome outcome;
-  cli::add_agent(app, outcome);
-  cli::add_author(app, outcome);
-  cli::add_bench(app, outcome);
-  cli::add_data(app, outcome);
-  cli::add_doctor(app, outcome);
-  cli::add_eval(app, outcome);
-  cli::add_graph(app, outcome);
-  cli::add_guard(app, outcome);
-  cli::add_match(app, outcome);
-  cli::add_mcp(app, outcome);
-  cli::add_ops(app, outcome);
-  cli::add_pass(app, outcome);
-  cli::add_run(app, outcome);
-  cli::add_runs(app, outcome);
-  cli::add_score(app, outcome);
-  cli::add_serve(app, outcome);
-  cli::add_tile(app, outcome);
+      "stdout is the result (for machines with --json, where a command has it), stderr the progress. Exit: 0 ok,\n1 "
+      "the "
+      "task failed, 2 usage, 3 environment, 130 interrupted. Documentation: docs/");
+  Outcome outcome;
+  add_agent(app, outcome);
+  add_author(app, outcome);
+  add_bench(app, outcome);
+  add_data(app, outcome);
+  add_doctor(app, outcome);
+  add_eval(app, outcome);
+  add_graph(app, outcome);
+  add_guard(app, outcome);
+  add_match(app, outcome);
+  add_mcp(app, outcome);
+  add_ops(app, outcome);
+  add_pass(app, outcome);
+  add_run(app, outcome);
+  add_runs(app, outcome);
+  add_score(app, outcome);
+  add_serve(app, outcome);
+  add_tile(app, outcome);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? cli::kOk : cli::kUsage;
-  } catch (const Failure& failure) {
-    std::fprintf(stderr, "passnet: %s\n", error_text(failure.error).c_str());
-    if (failure.error.code == Code::usage) return cli::kUsage;
-    return code_kind(failure.error.code) == ErrorKind::environment ? cli::kEnvironment : cli::kFailed;
+    return usage_error(app, error);
+  } catch (const Failure& f) {
+    return failure(f.error);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "passnet: internal error: %s\n", error.what());
-    return cli::kFailed;
+    if (const auto* system = dynamic_cast<const std::system_error*>(&error); std::ferror(stdout) != 0 && system) {
+      unwritten = system->code();
+      return kEnvironment;
+    }
+    return failure({Code::internal, {}, error.what(), {}});
   }
   return outcome.code;
+}
+
+// What could not be written is no result.
+int run_and_write(int argc, char** argv) {
+  std::error_code unwritten;
+  const int code = run(argc, argv, unwritten);
+  if (std::fflush(stdout) != 0 && !unwritten) unwritten = {errno, std::generic_category()};
+  if (std::ferror(stdout) == 0) return code;
+  return failure({Code::environment,
+                  {},
+                  "cannot write the output" + (unwritten ? ": " + unwritten.message() : std::string()),
+                  {}});
+}
+
+}  // namespace
+
+}  // namespace passnet::cli
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_DFL);
+  return passnet::cli::run_and_write(argc, argv);
 }
