@@ -52,6 +52,18 @@ int failure(const Error& error) {
   return code_kind(error.code) == ErrorKind::environment ? kEnvironment : kFailed;
 }
 
+// The footer goes down to every command; those without --json do not speak of it.
+void promise_no_json(CLI::App& app) {
+  constexpr std::string_view kPromise = " (--json for machines)";
+  for (CLI::App* command : app.get_subcommands({})) {
+    promise_no_json(*command);
+    std::string footer = command->get_footer();
+    const std::size_t at = footer.find(kPromise);
+    const bool has_json = command->get_option_no_throw("--json") != nullptr || !command->get_subcommands({}).empty();
+    if (!has_json && at != std::string::npos) command->footer(footer.erase(at, kPromise.size()));
+  }
+}
+
 // `unwritten`: why stdout failed, where that ended the command.
 int run(int argc, char** argv, std::error_code& unwritten) {
   CLI::App app{"PassNet reads, checks, runs and rewrites graphs of tensor programs.", "passnet"};
@@ -59,9 +71,8 @@ int run(int argc, char** argv, std::error_code& unwritten) {
   app.formatter(std::make_shared<Help>());
   app.set_version_flag("--version", PASSNET_VERSION);
   app.footer(
-      "stdout is the result (for machines with --json, where a command has it), stderr the progress. Exit: 0 ok,\n1 "
-      "the "
-      "task failed, 2 usage, 3 environment, 130 interrupted. Documentation: docs/");
+      "stdout is the result (--json for machines), stderr the progress. Exit: 0 ok, 1 the task failed, 2 usage,\n3 "
+      "environment, 130 interrupted. Documentation: docs/");
   Outcome outcome;
   add_agent(app, outcome);
   add_author(app, outcome);
@@ -80,6 +91,7 @@ int run(int argc, char** argv, std::error_code& unwritten) {
   add_score(app, outcome);
   add_serve(app, outcome);
   add_tile(app, outcome);
+  promise_no_json(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
