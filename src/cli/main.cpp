@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <optional>
+#include <sstream>
 #include <system_error>
 
 #include "base/error.h"
@@ -40,10 +41,14 @@ std::optional<std::string> unknown_command(const CLI::App& app) {
 }
 
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  const auto unknown = error.get_exit_code() == 0 ? std::nullopt : unknown_command(app);
-  if (!unknown) return app.exit(error) == 0 ? kOk : kUsage;
-  fmt::print(stderr, "{}\nRun with --help for more information.\n", *unknown);
-  return kUsage;
+  std::ostringstream out, err;
+  const int code = app.exit(error, out, err);
+  fmt::print("{}", out.str());
+  if (const auto unknown = code == 0 ? std::nullopt : unknown_command(app))
+    err.str(*unknown + "\nRun with --help for more information.\n");
+  const std::string said = err.str();
+  for (const std::string_view line : text_lines(said)) fmt::print(stderr, "{}\n", text_printable(line));
+  return code == 0 ? kOk : kUsage;
 }
 
 int failure(const Error& error) {
