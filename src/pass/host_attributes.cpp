@@ -291,7 +291,6 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       return HostValue::sequence(Kind::list, std::move(names));
     }
     case Kind::module: {
-      if (object.module->name == name) return object;
       if (object.module->find(name) == nullptr)
         raise("AttributeError", fmt::format("'{}' has no '{}'", object.module->name, name), place);
       return module_value(*object.module, name, place);

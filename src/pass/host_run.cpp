@@ -174,16 +174,13 @@ void HostMachine::run_import(const py::Stmt& s, Frame& frame) {
     HostValue v;
     v.kind = Kind::module;
     if (s.kind == py::StmtKind::import) {
-      v.module = frame.module->find_file(s, a.name);
+      v.module = frame.module->find_file(s, a.as.empty() ? as : a.name);
       frame.scope->set(as, v.module != nullptr ? v : HostValue::path(std::string(a.as.empty() ? as : a.name)));
     } else if (const PassModule* file = frame.module->find_file(s, s.name)) {
       if (a.name == "*") refuse(Code::host, "import * inside a function", s.place, "name what is imported");
       if (file->find(a.name) == nullptr)
         raise("ImportError", fmt::format("'{}' has no '{}'", file->name, a.name), a.place);
       frame.scope->set(as, module_value(*file, a.name, a.place));
-    } else if ((v.module = frame.module->find_file(
-                    s, s.name.empty() ? std::string(a.name) : fmt::format("{}.{}", s.name, a.name))) != nullptr) {
-      frame.scope->set(as, v);  // from pass_dir import x
     } else {
       frame.scope->set(as, eval_attribute(HostValue::path(std::string(s.name)), a.name, a.place));
     }

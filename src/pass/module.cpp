@@ -21,23 +21,47 @@ constexpr std::string_view kPackage = "pass_dir";
   fail(std::move(e));
 }
 
-// An empty folder is the current one; a dotted name lies in a folder of it.
-std::string module_file(const std::string& folder, std::string_view name) {
+// The path of a dotted name below the folder, without an ending. An empty folder is the current one.
+std::string module_path(const std::string& folder, std::string_view name) {
   std::string path(name);
   std::replace(path.begin(), path.end(), '.', '/');
-  return fmt::format("{}{}{}.py", folder, folder.empty() ? "" : "/", path);
+  return fmt::format("{}{}{}", folder, folder.empty() ? "" : "/", path);
 }
 
-// The name of a folder's file that an import means: "pass_dir.x", ".x" or, as scripts do, a bare "x"; "" for the
-// package itself and for dotted paths elsewhere.
-std::string stem_of(const py::Stmt& s, std::string_view path) {
-  if (s.level > 0) return std::string(path);
-  if (path.starts_with(kPackage) && path.size() > kPackage.size() && path[kPackage.size()] == '.')
-    return std::string(path.substr(kPackage.size() + 1));
-  return path.find('.') == std::string_view::npos && path != kPackage ? std::string(path) : std::string();
+std::string_view parent_of(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+}
+std::string_view last_of(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
+std::string dotted(std::string_view head, std::string_view tail) {
+  return fmt::format("{}{}{}", head, head.empty() || tail.empty() ? "" : ".", tail);
 }
 
-bool is_package(const py::Stmt& s, std::string_view path) { return s.level > 0 ? path.empty() : path == kPackage; }
+// The first part of a dotted name: what `import a.b` binds.
+std::string_view first_of(std::string_view path) { return path.substr(0, path.find('.')); }
+
+std::string_view second_of(std::string_view path) {
+  const std::size_t first = first_of(path).size();
+  return first == path.size() ? std::string_view() : first_of(path.substr(first + 1));
+}
+
+// pass_dir, pass_dir.x, or relative; else it may mean a file of the folder only as in a script: "x".
+bool is_own_path(const py::Stmt& s, std::string_view path) { return s.level > 0 || first_of(path) == kPackage; }
+
+// The name below the folder that an import in a module means; one that leads out of the folder keeps its dots.
+std::string local_name(const PassModule& module, const py::Stmt& s, std::string_view path) {
+  if (s.level == 0) {
+    if (!is_own_path(s, path)) return std::string(path);
+    return std::string(path.substr(std::min(path.size(), kPackage.size() + 1)));
+  }
+  std::string_view base = module.package ? std::string_view(module.name) : parent_of(module.name);
+  for (auto up = s.level; up > 1; --up) {
+    if (base.empty()) return std::string(static_cast<std::size_t>(s.level), '.') + std::string(path);
+    base = parent_of(base);
+  }
+  return dotted(base, path);
+}
 
 // The name at the root of x.y[z].
 const py::Expr* root_name(const py::Expr& e) {
@@ -94,7 +118,7 @@ const Binding* PassModule::find(std::string_view wanted) const {
 }
 
 const PassModule* PassModule::find_file(const py::Stmt& import, std::string_view path) const {
-  const auto it = files.find(stem_of(import, path));
+  const auto it = files.find(local_name(*this, import, path));
   return it == files.end() ? nullptr : it->second;
 }
 
@@ -156,20 +180,69 @@ bool is_main_block(const py::Stmt& s) {
          s.value->items[0]->kind == py::ExprKind::name && s.value->items[0]->text == "__name__";
 }
 
-bool ModuleLoader::has_file(const std::string& stem) const {
-  return sources_ ? sources_->contains(stem) : file_exists(module_file(folder_, stem));
+// A module's own file, or a package's __init__.py, which comes first as in Python.
+std::string ModuleLoader::file_of(const std::string& name) const {
+  const std::string path = module_path(folder_, name), init = path + "/__init__.py";
+  return !sources_ && file_exists(init) ? init : path + ".py";
 }
 
-// The file of the folder that an import means, or "".
-std::string ModuleLoader::local_module(const py::Stmt& s, std::string_view path) const {
-  std::string stem = stem_of(s, path);
-  if (stem.empty() || s.level > 0 || path.starts_with(kPackage)) return stem;
-  const bool known = path == "torch" || path == "triton" || path == "math";
-  return !known && has_file(stem) ? stem : std::string();
+bool ModuleLoader::has_file(const std::string& name) const {
+  return sources_ ? sources_->contains(name) : file_exists(file_of(name));
 }
 
-const PassModule& ModuleLoader::load(const std::string& name) {
-  if (const auto it = modules_.find(name); it != modules_.end()) return *it->second;
+// A sub-folder, with an __init__.py or without.
+bool ModuleLoader::has_package(const std::string& name) const {
+  return !sources_ && file_exists(module_path(folder_, name) + "/");
+}
+
+// The module of the folder that an import means.
+std::optional<std::string> ModuleLoader::local_module(const PassModule& module, const py::Stmt& s,
+                                                      std::string_view path) const {
+  std::string name = local_name(module, s, path);
+  if (is_own_path(s, path)) return name;
+  const std::string_view first = first_of(path);
+  const bool known = first == "torch" || first == "triton" || first == "math";
+  return !known && is_file_name(name) && has_file(name) ? std::optional(std::move(name)) : std::nullopt;
+}
+
+// What a link leads to is not the candidate's to read.
+void ModuleLoader::refuse_links(const std::string& name) const {
+  const auto refuse_link = [](const std::string& path) {
+    if (file_is_link(path))
+      fail({Code::pass, {path, 0, 0, {}}, "a link to another file", {"put the file itself into the folder"}});
+  };
+  for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1))
+    refuse_link(module_path(folder_, std::string_view(name).substr(0, dot)));
+  refuse_link(module_path(folder_, name));
+  refuse_link(file_of(name));
+}
+
+namespace {
+
+// What is imported is a name of the package that it lies in.
+void bind_module(PassModule& package, const PassModule& module) {
+  Binding b;
+  b.kind = Binding::Kind::module;
+  b.target = &module;
+  package.names.try_emplace(last_of(module.name), b);
+}
+
+}  // namespace
+
+const PassModule& ModuleLoader::load(const std::string& name) { return load_module(name); }
+
+// The packages above a module are read before it, and it becomes a name of the one that it lies in.
+PassModule& ModuleLoader::load_module(const std::string& name) {
+  const auto known = [&] {
+    const auto it = modules_.find(name);
+    return it == modules_.end() ? nullptr : it->second.get();
+  };
+  if (PassModule* module = known()) return *module;
+  if (name.empty()) {
+    auto root =
+        std::make_unique<PassModule>(PassModule{{}, py::parse(folder_, "").take(), {}, {}, {}, false, {}, {}, true});
+    return *(modules_[name] = std::move(root));
+  }
   constexpr std::size_t kDepth = 32, kCount = 400;
   if (!is_file_name(name))
     fail({Code::pass,
@@ -178,12 +251,26 @@ const PassModule& ModuleLoader::load(const std::string& name) {
           {"names are letters, digits, '_' and '-'"}});
   if (loading_.size() >= kDepth || modules_.size() >= kCount)
     fail({Code::limit, {folder_, 0, 0, {}}, "too many modules import one another", {}});
-  const std::string file = module_file(folder_, name);
-  if (file_is_link(file))  // what it leads to is not the candidate's to read
-    fail({Code::pass, {file, 0, 0, {}}, "a link to another file", {"put the file itself into the folder"}});
-  std::string source = sources_ && has_file(name) ? sources_->at(name) : file_read(file, std::size_t{4} << 20).take();
+  const std::string_view parent = parent_of(name);
+  if (parent.empty()) return load_file(name);
+  PassModule& package = load_module(std::string(parent));
+  if (PassModule* module = known()) return *module;  // the package's __init__.py imports it
+  PassModule& module = load_file(name);
+  bind_module(package, module);
+  return module;
+}
+
+PassModule& ModuleLoader::load_file(const std::string& name) {
+  refuse_links(name);
+  const std::string file = file_of(name);
+  const bool is_package = has_package(name) && (file.ends_with("/__init__.py") || !has_file(name));
+  std::string source;
+  if (sources_ && has_file(name))
+    source = sources_->at(name);
+  else if (has_file(name) || !has_package(name))
+    source = file_read(file, std::size_t{4} << 20).take();
   auto module = std::make_unique<PassModule>(
-      PassModule{name, py::parse(file, std::move(source)).take(), {}, {}, {}, false, {}, {}});
+      PassModule{name, py::parse(file, std::move(source)).take(), {}, {}, {}, false, {}, {}, is_package});
   PassModule& kept = *(modules_[name] = std::move(module));
   loading_.push_back(name);
   for (const py::Stmt* s : kept.syntax.body()) bind(kept, *s);
@@ -238,7 +325,7 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
         const bool from = inner->kind == K::import_from;
         if ((!from && inner->kind != K::import) || inner->level > 0) return false;
         const auto absent = [&](std::string_view path) {
-          return local_module(*inner, path).empty() && !is_installed(path);
+          return !local_module(module, *inner, path) && !is_installed(path);
         };
         return from ? absent(inner->name)
                     : std::any_of(inner->aliases.begin(), inner->aliases.end(),
@@ -336,20 +423,22 @@ void ModuleLoader::bind_targets(PassModule& module, const py::Stmt& s) {
 // Files of the folder that functions import when they run. These may import in a circle, as in Python.
 void ModuleLoader::load_inner_imports(PassModule& module, std::span<const py::Stmt* const> body) {
   for (const py::Stmt* s : body) {
-    const auto add = [&](std::string_view path) {
-      const std::string stem = local_module(*s, path);
-      if (stem.empty() || module.files.contains(stem)) return;
-      require_file(module, s->place, stem);
-      module.files[stem] = &load(stem);
+    const auto add = [&](std::string_view path) -> PassModule* {
+      const auto name = local_module(module, *s, path);
+      if (!name) return nullptr;
+      if (!name->empty()) require_file(module, s->place, *name);
+      PassModule& file = load_module(*name);
+      module.files[*name] = &file;
+      return &file;
     };
     if (s->kind == py::StmtKind::import) {
-      for (const py::Alias& a : s->aliases) add(a.name);
+      for (const py::Alias& a : s->aliases)
+        if (add(a.name) != nullptr && a.as.empty()) member(*add(first_of(a.name)), second_of(a.name));
     } else if (s->kind == py::StmtKind::import_from) {
-      if (!is_package(*s, s->name))
-        add(s->name);
-      else
+      if (PassModule* from = add(s->name))
         for (const py::Alias& a : s->aliases)
-          add(s->level > 0 ? std::string(a.name) : fmt::format("{}.{}", kPackage, a.name));
+          if (member(*from, a.name) == nullptr && from->name.empty())
+            require_file(module, s->place, std::string(a.name));
     } else {
       for (const auto& part : {s->body, s->orelse, s->final_body}) load_inner_imports(module, part);
       for (const py::Handler& h : s->handlers) load_inner_imports(module, h.body);
@@ -357,53 +446,72 @@ void ModuleLoader::load_inner_imports(PassModule& module, std::span<const py::St
   }
 }
 
-void ModuleLoader::require_file(const PassModule& module, py::Place place, const std::string& stem) const {
-  if (!is_file_name(stem))
-    refuse(module, place, fmt::format("'{}' is no file of the pass folder", stem.substr(0, 80)),
+void ModuleLoader::require_file(const PassModule& module, py::Place place, const std::string& name) const {
+  if (name.starts_with('.'))
+    refuse(module, place, fmt::format("'{}' leads out of the pass folder", name.substr(0, 80)),
+           "one dot is the package that the file lies in, each further dot the one above");
+  if (!is_file_name(name))
+    refuse(module, place, fmt::format("'{}' is no file of the pass folder", name.substr(0, 80)),
            "names are letters, digits, '_' and '-'");
-  if (!has_file(stem)) refuse(module, place, fmt::format("no file '{}.py' in the pass folder", stem));
+  if (!has_module(name))
+    refuse(module, place, fmt::format("no file '{}.py' in the pass folder", module_path({}, name)));
 }
 
-// At module level: a file that is still being read cannot be imported from.
-const PassModule& ModuleLoader::import(const PassModule& module, py::Place place, const std::string& stem) {
-  require_file(module, place, stem);
-  if (const auto at = std::find(loading_.begin(), loading_.end(), stem); at != loading_.end()) {
-    std::vector<std::string> cycle(at, loading_.end());
-    cycle.push_back(stem);
+bool ModuleLoader::is_loading(const std::string& name) const {
+  return std::find(loading_.begin(), loading_.end(), name) != loading_.end();
+}
+
+// At module level: a module may still be read, a package whose __init__.py imports this one.
+PassModule& ModuleLoader::import(const PassModule& module, py::Place place, const std::string& name) {
+  if (!name.empty()) require_file(module, place, name);
+  PassModule& other = load_module(name);
+  if (is_loading(name) && !other.package) {
+    std::vector<std::string> cycle(std::find(loading_.begin(), loading_.end(), name), loading_.end());
+    cycle.push_back(name);
     refuse(module, place, fmt::format("modules import each other in a cycle: {}", text_join(cycle, " -> ")),
            "move what both need into a third file");
   }
-  return load(stem);
+  return other;
+}
+
+// A name of a module: what the file binds or, of a package, one of its modules.
+const Binding* ModuleLoader::member(PassModule& module, std::string_view name) {
+  if (const Binding* found = module.find(name)) return found;
+  const std::string below = dotted(module.name, name);
+  if (name.empty() || !module.package || !is_file_name(below)) return nullptr;
+  if (has_module(below)) {
+    bind_module(module, load_module(below));
+    return module.find(name);
+  }
+  if (!module.name.empty() || !has_file("__init__")) return nullptr;
+  PassModule& init = load_module("__init__");  // of the folder itself: read only for a name that is no file's
+  return init.find(name);
 }
 
 void ModuleLoader::bind_import(PassModule& module, const py::Stmt& s) {
   for (const py::Alias& alias : s.aliases) {
     Binding b;
-    if (const std::string local = local_module(s, alias.name); !local.empty()) {
+    const std::string_view as = alias.as.empty() ? first_of(alias.name) : alias.as;
+    if (const auto local = local_module(module, s, alias.name)) {
       b.kind = Binding::Kind::module;
-      b.target = &import(module, s.place, local);
-      // `import pass_dir.x` binds pass_dir; its attribute x is looked up by the evaluator
-      module.names[alias.as.empty() ? (alias.name.starts_with(kPackage) ? kPackage : alias.name) : alias.as] = b;
-      continue;
+      b.target = &import(module, s.place, *local);
+      if (alias.as.empty()) {  // `import pass_dir.x` binds pass_dir, of which x is a name
+        PassModule& first = load_module(local_name(module, s, as));
+        member(first, second_of(alias.name));
+        b.target = &first;
+      }
+    } else {
+      b.path = std::string(alias.as.empty() ? as : alias.name);
     }
-    b.path = alias.as.empty() ? std::string(alias.name.substr(0, alias.name.find('.'))) : std::string(alias.name);
-    module.names[alias.as.empty() ? alias.name.substr(0, alias.name.find('.')) : alias.as] = b;
+    module.names[as] = b;
   }
 }
 
 void ModuleLoader::bind_import_from(PassModule& module, const py::Stmt& s) {
-  const std::string local = local_module(s, s.name);
-  const bool package = is_package(s, s.name);
+  const auto local = local_module(module, s, s.name);
   for (const py::Alias& alias : s.aliases) {
     const std::string_view as = alias.as.empty() ? alias.name : alias.as;
-    if (package) {  // from pass_dir import x
-      Binding b;
-      b.kind = Binding::Kind::module;
-      b.target = &import(module, s.place, std::string(alias.name));
-      module.names[as] = b;
-      continue;
-    }
-    if (local.empty()) {
+    if (!local) {
       if (alias.name == "*") {
         module.star_imports.emplace_back(s.name);
         continue;
@@ -413,14 +521,16 @@ void ModuleLoader::bind_import_from(PassModule& module, const py::Stmt& s) {
       module.names[as] = b;
       continue;
     }
-    const PassModule& other = import(module, s.place, local);
+    PassModule& other = import(module, s.place, *local);
     if (alias.name == "*") {
       for (const auto& [name, binding] : other.names)
         if (!name.starts_with('_')) module.names[name] = binding;
       continue;
     }
-    const Binding* found = other.find(alias.name);
-    if (found == nullptr) refuse(module, alias.place, fmt::format("'{}' has no '{}'", local, alias.name));
+    const Binding* found = member(other, alias.name);
+    if (found == nullptr && local->empty()) require_file(module, s.place, std::string(alias.name));
+    if (found == nullptr) refuse(module, alias.place, fmt::format("'{}' has no '{}'", *local, alias.name));
+    if (found->kind == Binding::Kind::module) import(module, s.place, found->target->name);  // no cycle
     module.names[as] = *found;
   }
 }

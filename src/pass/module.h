@@ -38,7 +38,7 @@ struct Binding {
 };
 
 struct PassModule {
-  std::string name;  // the file's stem
+  std::string name;  // the file's stem; in a sub-folder with its packages, "kernels.gelu"; "" is the folder itself
   py::Module syntax;
   std::unordered_map<std::string_view, Binding> names;
   std::vector<std::string> star_imports;   // paths outside the folder
@@ -46,8 +46,9 @@ struct PassModule {
   bool top_level_runs = false;             // whether that does more than bind names: loops, items set, methods called
   std::unordered_set<const py::Stmt*> jitted;  // functions that are kernels by a call: kernel = triton.jit(_kernel)
   std::map<std::string, const PassModule*, std::less<>> files;  // of the folder, that functions import
+  bool package = false;                                         // a folder of modules: its __init__.py, if it has one
   const Binding* find(std::string_view name) const;
-  // The folder's file that an import inside a function means; null for anything else.
+  // The folder's file or package that an import inside a function means; null for anything else.
   const PassModule* find_file(const py::Stmt& import, std::string_view path) const;
 };
 
@@ -66,14 +67,24 @@ class ModuleLoader {
   void bind(PassModule& module, const py::Stmt& statement);
   void bind_targets(PassModule& module, const py::Stmt& statement);
   static void bind_name(PassModule& module, std::string_view name, Binding binding);
-  const PassModule& import(const PassModule& module, py::Place place, const std::string& stem);
-  void require_file(const PassModule& module, py::Place place, const std::string& stem) const;
+  PassModule& import(const PassModule& module, py::Place place, const std::string& name);
+  PassModule& load_module(const std::string& name);
+  PassModule& load_file(const std::string& name);
+  const Binding* member(PassModule& module, std::string_view name);
+  void require_file(const PassModule& module, py::Place place, const std::string& name) const;
   void load_inner_imports(PassModule& module, std::span<const py::Stmt* const> body);
   void bind_import_from(PassModule& module, const py::Stmt& statement);
   void bind_import(PassModule& module, const py::Stmt& statement);
 
-  bool has_file(const std::string& stem) const;
-  std::string local_module(const py::Stmt& statement, std::string_view path) const;
+  bool has_file(const std::string& name) const;
+  bool has_package(const std::string& name) const;
+  bool has_module(const std::string& name) const { return has_file(name) || has_package(name); }
+  std::string file_of(const std::string& name) const;
+  void refuse_links(const std::string& name) const;
+  bool is_loading(const std::string& name) const;
+  // The folder's module that an import means.
+  std::optional<std::string> local_module(const PassModule& module, const py::Stmt& statement,
+                                          std::string_view path) const;
 
   std::string folder_;
   std::optional<std::map<std::string, std::string>> sources_;
