@@ -239,13 +239,16 @@ HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs
   const bool like = name.ends_with("_like");
   double fill_value = name.starts_with("ones") ? 1.0 : 0.0;
   const Fill fill = name.starts_with("empty") ? Fill::none : Fill::value;
-  if (name == "as_tensor") {
-    if (args.empty()) raise("TypeError", "as_tensor needs data", place);
-    if (args[0].is(Kind::tensor))
-      return dtype && dtype->is(Kind::dtype) && dtype->dtype != desc(args[0]).dtype
-                 ? copy(args[0].buffer, dtype->dtype, place)
-                 : args[0];
-    if (!args[0].is_number()) refuse(Code::host, "as_tensor of a list", place, "torch.full of one number is supported");
+  if (name == "as_tensor" || name == "tensor") {
+    if (args.empty())
+      if (auto v = take("data")) args.push_back(*v);
+    if (args.empty()) raise("TypeError", fmt::format("{} needs data", name), place);
+    if (args[0].is(Kind::tensor)) {  // torch.tensor copies
+      const Dtype own = desc(args[0]).dtype, wanted = dtype && dtype->is(Kind::dtype) ? dtype->dtype : own;
+      return wanted != own || name == "tensor" ? copy(args[0].buffer, wanted, place) : args[0];
+    }
+    if (!args[0].is_number())
+      refuse(Code::host, fmt::format("{} of a list", name), place, "torch.full of one number is supported");
     d.dtype = args[0].is(Kind::real) ? Dtype::float32 : args[0].is(Kind::boolean) ? Dtype::boolean : Dtype::int64;
     if (dtype && dtype->is(Kind::dtype)) d.dtype = dtype->dtype;
     return fresh(std::move(d), Fill::value, args[0].as_real(), place);

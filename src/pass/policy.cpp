@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kAllocations[] = {"empty", "empty_like", "empty_strided", "empty_permuted",
                                              "zeros", "zeros_like", "ones",          "ones_like",
-                                             "full",  "full_like",  "as_tensor"};
+                                             "full",  "full_like",  "as_tensor",     "tensor"};
 constexpr std::string_view kMetadata[] = {
     "shape",      "size",         "stride",    "numel",         "nelement",       "dim",
     "ndim",       "ndimension",   "dtype",     "device",        "is_contiguous",  "element_size",
