@@ -262,11 +262,22 @@ Pass read_pass(ModuleLoader& loader, const std::string& name, HostLimits limits)
   return pass;
 }
 
-// The functions that only patterns use: nothing else of the folder names them, so no wrapper can call them.
-std::vector<const py::Stmt*> pattern_only(const ModuleLoader& loader, const std::vector<Pass>& passes) {
+// By these a function may be called whose name stands nowhere.
+constexpr std::string_view kByAnyName[] = {"getattr", "globals",    "locals",        "vars",     "eval",
+                                           "exec",    "__import__", "import_module", "__dict__", "__getattribute__"};
+
+// The functions that nothing of the folder that runs names, so that no wrapper can call them: what only patterns use,
+// and what is there to be read or for a test. What is decorated runs.
+std::vector<const py::Stmt*> never_called(const ModuleLoader& loader, const std::vector<Pass>& passes) {
   using K = py::StmtKind;
   std::unordered_set<const py::Stmt*> open;  // whom nothing reachable has named yet
   for (const Pass& pass : passes) open.insert(pass.pattern_functions.begin(), pass.pattern_functions.end());
+  std::unordered_set<const py::Stmt*> plain;
+  for (const auto& [file, module] : loader.modules())
+    for (const py::Stmt* s : module->syntax.body())
+      if (s->kind == K::function && s->decorators.empty() && !is_kernel(*module, *s) && s->name != "pattern" &&
+          s->name != "replacement_args" && s->name != "replacement_func" && open.insert(s).second)
+        plain.insert(s);
   std::vector<const py::Stmt*> reached;
   std::unordered_multimap<std::string_view, std::string_view> other_names;  // from file import name as other
   for (const auto& [file, module] : loader.modules())
@@ -285,9 +296,14 @@ std::vector<const py::Stmt*> pattern_only(const ModuleLoader& loader, const std:
     for (auto it = begin; it != end; ++it)
       if (open.erase(it->second) > 0) reached.push_back(it->second);
   };
+  const auto reach_plain = [&] {
+    for (const py::Stmt* s : plain)
+      if (open.erase(s) > 0) reached.push_back(s);
+  };
   for (std::size_t i = 0; i < reached.size(); ++i)
     for (const std::string_view name : mentioned_names(*reached[i])) {
       reach(name);
+      if (std::find(std::begin(kByAnyName), std::end(kByAnyName), name) != std::end(kByAnyName)) reach_plain();
       const auto [begin, end] = other_names.equal_range(name);
       for (auto it = begin; it != end; ++it) reach(it->second);
     }
@@ -295,7 +311,7 @@ std::vector<const py::Stmt*> pattern_only(const ModuleLoader& loader, const std:
 }
 
 void check_modules(const ModuleLoader& loader, const std::vector<Pass>& passes) {
-  const std::vector<const py::Stmt*> only = pattern_only(loader, passes);
+  const std::vector<const py::Stmt*> only = never_called(loader, passes);
   std::vector<const void*> apart(only.begin(), only.end());
   for (const Pass& pass : passes) apart.push_back(pass.pattern_syntax);
   for (const auto& [name, module] : loader.modules()) {
