@@ -1,6 +1,8 @@
 // Reasons in words: what was expected, what was found, what to do.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pass/explain.h"
 
 namespace passnet {
@@ -33,11 +35,20 @@ std::string values_text(const Graph& graph, const Value& value) {
   return value_text(value, [&](NodeId id) { return graph.nodes[id].name; });
 }
 
+// Whether a slice holds a parameter or another value of the pattern.
+bool slices_by_value(const Value& v, bool inside = false) {
+  inside = inside || v.kind == ValueKind::slice;
+  return (inside && v.is_node()) ||
+         std::any_of(v.items.begin(), v.items.end(), [&](const Value& item) { return slices_by_value(item, inside); });
+}
+
 std::string misfit_advice(const Reason& r, const Pattern& pattern, const MatchIndex& index, MatchMode mode) {
   const Node& p = pattern.graph.nodes[r.pattern_node];
   if (r.graph_node < 0) return "the graph has no call to compare it with";
   const Node& g = index.graph.nodes[r.graph_node];
   const std::string written = call_text(index.graph, r.graph_node);
+  if (r.has_values && slices_by_value(r.expected))
+    return fmt::format("a slice by a parameter never matches, whatever the graph has: write its numbers: {}", written);
   switch (r.misfit) {
     case Misfit::kind:
       if (g.kind == NodeKind::placeholder)
