@@ -70,6 +70,7 @@ Site site_of(const Function& function, const Op& op, std::int32_t parameter) {
   out.parameter = parameter;
   out.elem = function.type(op.operands[0]).elem;
   out.orders = out.kind == Site::Kind::atomic && is_used(function, op.result());
+  out.replaces = op.code == Code::atomic && op.atomic == Atomic::exchange && !out.orders;
   return out;
 }
 

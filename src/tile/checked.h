@@ -23,6 +23,7 @@ struct Site {
   std::string text;  // of an assertion
   // An atomic whose old value is looked at: what its program sees of others after it may be ordered by that.
   bool orders = false;
+  bool replaces = false;  // an exchange whose old value nobody looks at: it reads nothing
 };
 Site site_of(const Function& function, const Op& op, std::int32_t parameter);
 

@@ -71,8 +71,8 @@ class CheckedMemory::Walk {
     }
     for (const Site& site : launch.sites) {
       const RegionId region = launch.region_of(site);
-      sites_.push_back(
-          {region, region >= 0, static_cast<std::uint64_t>(tile::elem_bytes(site.elem)), site.kind, site.orders});
+      sites_.push_back({region, region >= 0, static_cast<std::uint64_t>(tile::elem_bytes(site.elem)), site.kind,
+                        site.orders, site.replaces});
       windows_.push_back(window(sites_.back()));
     }
     hooks_.windows = windows_.data();
@@ -128,6 +128,7 @@ class CheckedMemory::Walk {
     std::uint64_t size = 0;
     Site::Kind kind = Site::Kind::load;
     bool orders = false;
+    bool replaces = false;
   };
 
   Region& region_of(const SiteState& s) { return memory_.regions_[static_cast<std::size_t>(s.region)]; }
@@ -329,7 +330,10 @@ void CheckedMemory::Walk::store(SiteState& s, std::uint64_t granule, char* addre
 bool CheckedMemory::Walk::atomic(SiteState& s, std::uint64_t granule, char* address, std::int64_t program) {
   Marks& m = marks_of(s);
   m.touched[granule / kTogether] = 1;
-  if (!is_written(s, granule, address)) {
+  if (s.replaces) {
+    Region& r = region_of(s);
+    if (!r.all_written) r.written[granule] |= bytes_of(s, granule, address);
+  } else if (!is_written(s, granule, address)) {
     note(s, Fault::uninitialised, address, program);
     return false;
   }

@@ -21,7 +21,7 @@ struct DeviceFinding {
 struct DeviceSite {
   std::uint64_t base = 0;
   std::int32_t region = -1;
-  std::uint32_t kind = 0, size = 1, unused = 0;
+  std::uint32_t kind = 0, size = 1, replaces = 0;
   std::array<DeviceFinding, tile::kFaults> found;
 };
 struct DeviceCheck {
@@ -128,6 +128,7 @@ void CheckedMemory::run(const LoadedKernel& kernel, const Launch& launch, std::v
     const tile::Site& site = launch.sites[i];
     sites[i].region = launch.region_of(site);
     sites[i].kind = static_cast<std::uint32_t>(site.kind);
+    sites[i].replaces = site.replaces ? 1 : 0;
     sites[i].size = static_cast<std::uint32_t>(tile::elem_bytes(site.elem));
     if (site.parameter >= 0)
       sites[i].base =

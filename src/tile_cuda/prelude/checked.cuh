@@ -20,7 +20,7 @@ struct CheckFinding {
 struct CheckSite {
   u64 base;
   i32 region;  // -1: any
-  u32 kind, size, unused;
+  u32 kind, size, replaces;  // an exchange whose old value nobody looks at
   CheckFinding found[5];
 };
 struct Check {
@@ -70,10 +70,13 @@ INLINE bool check_load(CheckSite& s, CheckRegion& r, u64 granule, i64 program, u
     check_note(s, CHECK_READ_RACE, program, address, writer);
   return true;
 }
-INLINE void check_store(CheckSite& s, CheckRegion& r, u64 granule, i64 program, u64 address, u32 bits, bool ordered) {
-  if (!r.stored) r.stored = 1;
+INLINE void check_fill(const CheckSite& s, const CheckRegion& r, u64 granule, u64 address) {
   if (!r.all_written)
     atomicOr((u32*)(r.written + (granule & ~3ull)), check_bytes(s, r, granule, address) << 8 * (granule & 3));
+}
+INLINE void check_store(CheckSite& s, CheckRegion& r, u64 granule, i64 program, u64 address, u32 bits, bool ordered) {
+  if (!r.stored) r.stored = 1;
+  check_fill(s, r, granule, address);
   if (!r.writer) return;
   const u32 me = (u32)program + 1;
   const u64 old = atomicExch(&r.writer[granule], ((u64)me << 32) | bits);
@@ -87,7 +90,9 @@ INLINE void check_store(CheckSite& s, CheckRegion& r, u64 granule, i64 program, 
 }
 INLINE bool check_atomic(CheckSite& s, CheckRegion& r, u64 granule, i64 program, u64 address, bool ordered) {
   if (!r.stored) r.stored = 1;
-  if (!check_written(s, r, granule, address)) {
+  if (s.replaces) {
+    check_fill(s, r, granule, address);
+  } else if (!check_written(s, r, granule, address)) {
     check_note(s, CHECK_UNINITIALISED, program, address, 0);
     return false;
   }
