@@ -28,7 +28,7 @@ def builtins():
     rows = re.sub(r'"\s*\n\s*"', "", rows)  # strings in parts
     lines, count = ["| function | where | arguments |", "|---|---|---|"], 0
     groups = {}
-    for heading, name, homes, signature in re.findall(r'// ([^\n]+)|\{"(\w+)", ([\w| ]+), "([^"]*)"', re.sub(r",\s*\n\s+", ", ", rows)):
+    for heading, name, homes, signature in re.findall(r'// ([^\n]+)|\{"([\w.]+)", ([\w| ]+), "([^"]*)"', re.sub(r",\s*\n\s+", ", ", rows)):
         if heading:
             groups.clear()
             lines.append(f"| **{heading}** | | |")

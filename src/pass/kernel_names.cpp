@@ -62,11 +62,32 @@ HostValue host_value(const ConstValue& v) {
   return {};
 }
 
+constexpr std::string_view kOfConstants[] = {"triton.constexpr_function", "triton.runtime.jit.constexpr_function",
+                                             "triton.language.constexpr_function",
+                                             "triton.language.core.constexpr_function"};
+
 bool is_of_constants(const PassModule& module, const py::Stmt& function) {
   return std::any_of(function.decorators.begin(), function.decorators.end(), [&](const py::Expr* d) {
-    const std::string path = resolve_path(module, *d);
-    return path == "triton.constexpr_function" || path == "triton.runtime.jit.constexpr_function";
+    return std::find(std::begin(kOfConstants), std::end(kOfConstants), resolve_path(module, *d)) !=
+           std::end(kOfConstants);
   });
+}
+
+// The class of a named tuple, which kernels may make objects of.
+std::optional<Named> record_of(const HostValue& v) {
+  if (!v.is(HostValue::Kind::klass) || v.klass->form != HostClass::Form::tuple) return std::nullopt;
+  Named out;
+  out.kind = Named::Kind::record;
+  std::vector<ConstValue> defaults;
+  for (const HostClass::Field& field : v.klass->fields) {
+    out.path += (out.path.empty() ? "" : ",") + field.name;
+    if (!field.has_default) continue;
+    auto value = constant_of(field.default_value);
+    if (!value) return std::nullopt;
+    defaults.push_back(std::move(*value));
+  }
+  out.value = ConstValue::tuple(std::move(defaults));
+  return out;
 }
 
 }  // namespace
@@ -96,6 +117,7 @@ Named KernelNames::evaluate(std::string_view name, const Binding& b) const {
   const auto value = evaluate_constant(module_, name);
   if (!value) return out;
   if (value->is(HostValue::Kind::kernel)) return device_function(value->kernel);  // NAME = triton.jit(function)
+  if (auto record = record_of(*value)) return *record;
   if (auto constant = constant_of(*value)) {
     out.value = std::move(*constant);
     out.known = true;
@@ -105,6 +127,8 @@ Named KernelNames::evaluate(std::string_view name, const Binding& b) const {
                       resolve_path(*b.owner, *b.value->items[0]) == "triton.language.constexpr";
   const bool plain = out.value.is(ConstValue::Kind::none) || out.value.is(ConstValue::Kind::type);
   if (out.known && (marked || plain)) out.kind = Named::Kind::constant;
+  out.annotated = b.statement != nullptr && b.statement->kind == py::StmtKind::annotated &&
+                  tile::is_constexpr_annotation(b.statement->annotation);
   return out;
 }
 
@@ -149,21 +173,27 @@ Named KernelNames::find(std::string_view name) const {
       }
       break;
     }
-    case Binding::Kind::klass: out.kind = Named::Kind::variable; break;  // nothing that a kernel can use
+    case Binding::Kind::klass: out = evaluate(name, *b); break;
   }
   known_.emplace(name, out);
   return out;
 }
 
-Result<ConstValue> KernelNames::call(const py::Stmt& function, const std::vector<ConstValue>& arguments,
-                                     const NamedConstants& keywords) const {
+Result<Named> KernelNames::call(const py::Stmt& function, const std::vector<ConstValue>& arguments,
+                                const NamedConstants& keywords) const {
   std::vector<HostValue> values;
   for (const ConstValue& v : arguments) values.push_back(host_value(v));
   std::vector<std::pair<std::string, HostValue>> named;
   for (const auto& [name, v] : keywords) named.emplace_back(name, host_value(v));
   auto result = call_with_values(module_, function, std::move(values), std::move(named));
   if (!result) return std::move(result.error());
-  if (auto constant = constant_of(*result)) return std::move(*constant);
+  if (result->is(HostValue::Kind::kernel)) return device_function(result->kernel);
+  if (auto constant = constant_of(*result)) {
+    Named out;
+    out.kind = Named::Kind::constant;
+    out.value = std::move(*constant);
+    return out;
+  }
   return Error{Code::kernel,
                module_.syntax.where(function.place),
                fmt::format("{} gives a {}, which is no constant of a kernel", function.name, host_type_name(*result)),

@@ -15,8 +15,8 @@ class KernelNames final : public tile::Names {
  public:
   explicit KernelNames(const PassModule& module);
   tile::Named find(std::string_view name) const override;
-  Result<tile::ConstValue> call(const py::Stmt& function, const std::vector<tile::ConstValue>& arguments,
-                                const NamedConstants& keywords) const override;
+  Result<tile::Named> call(const py::Stmt& function, const std::vector<tile::ConstValue>& arguments,
+                           const NamedConstants& keywords) const override;
   // What a kernel sees of a function under @triton.jit, of whatever file.
   tile::Named device_function(const KernelRef& function) const;
 

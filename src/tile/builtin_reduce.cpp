@@ -653,7 +653,10 @@ Operand Lowering::b_triton(Call& c) {
     if (!minus.error.empty() || !q.error.empty()) refuse(fmt::format("triton.cdiv({}, {})", x, c[1].constant.integer));
     return Operand::of(ConstValue::of(-q.value.integer));
   }
-  if (x < 1 || x > (std::int64_t{1} << 62)) refuse(fmt::format("triton.next_power_of_2({})", x));
+  if (c.row.name == "standard._is_power_of_two") return Operand::of(ConstValue::boolean(x > 0 && (x & (x - 1)) == 0));
+  if (x < 1 || x > (std::int64_t{1} << 62)) refuse(fmt::format("{}({})", c.name, x));
+  if (c.row.name == "standard._log2")
+    return Operand::of(ConstValue::of(static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(x)) - 1)));
   return Operand::of(ConstValue::of(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(x)))));
 }
 

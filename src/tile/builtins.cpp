@@ -286,6 +286,8 @@ struct BuiltinTable {
       {"print", kPython, "*values", &L::b_ignore},
       {"cdiv", kTriton, "x, y", &L::b_triton},
       {"next_power_of_2", kTriton, "n", &L::b_triton},
+      {"standard._log2", kTl, "i", &L::b_triton},
+      {"standard._is_power_of_two", kTl, "i", &L::b_triton},
       // not there yet
       {"dot_scaled", kTl, "*args", &L::b_unsupported},
       {"gather", kDescriptor, "*args", &L::b_unsupported},

@@ -337,6 +337,7 @@ std::string Lowering::operand_text(const Operand& v) const {
     case Operand::Kind::descriptor: return "a tensor descriptor";
     case Operand::Kind::of_constants:
     case Operand::Kind::function: return fmt::format("the function {}", v.function->name);
+    case Operand::Kind::record: return "the class of a named tuple";
     case Operand::Kind::path: return fmt::format("the function {}", v.text);
     case Operand::Kind::module: return "a module";
     case Operand::Kind::method: return fmt::format("the method {}", v.text);

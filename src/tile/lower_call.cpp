@@ -31,6 +31,9 @@ Target target_of(std::string_view path) {
   if (path.starts_with("triton.language.math.")) return strip("triton.language.math.", kMath, "tl.math.");
   constexpr std::string_view kExtra = "triton.language.extra.cuda.";
   if (path.starts_with(kExtra)) return strip(kExtra, kCuda, "tl.extra.cuda.");
+  constexpr std::string_view kLanguage = "triton.language.";
+  if (path.starts_with(kLanguage) && find_builtin(path.substr(kLanguage.size()), kTl) != nullptr)
+    return strip(kLanguage, kTl, "tl.");
   for (const std::string_view tl : {"triton.language.core.", "triton.language.standard.", "triton.language."})
     if (path.starts_with(tl)) return strip(tl, kTl, "tl.");
   if (path.starts_with("builtins.")) return strip("builtins.", kPython, "");
@@ -109,6 +112,10 @@ Operand Lowering::eval_call(const py::Expr& e) {
     case OK::of_constants: {
       const std::vector<Operand> args = arguments();
       return call_of_constants(callee, args, keywords());
+    }
+    case OK::record: {
+      std::vector<Operand> args = arguments();
+      return make_record(callee, std::move(args), keywords());
     }
     case OK::method: {
       const Operand& self = callee.items[0];
@@ -219,7 +226,36 @@ Operand Lowering::call_of_constants(const Operand& f, const std::vector<Operand>
   for (const Operand& v : args) values.push_back(constant(constant, v));
   Names::NamedConstants named;
   for (const auto& [name, v] : kwargs) named.emplace_back(name, constant(constant, v));
-  return Operand::of(f.names->call(*f.function, values, named).take());
+  return from_named(f.names->call(*f.function, values, named).take(), f.function->name);
+}
+
+// A NamedTuple: a tuple whose items have names.
+Operand Lowering::make_record(const Operand& record, std::vector<Operand> args, Keywords kwargs) {
+  const auto fields = text_split(record.text, ',');
+  const auto signature = [&] { return fmt::format("its fields are {}", fmt::join(fields, ", ")); };
+  if (args.size() > fields.size())
+    refuse(fmt::format("{} values for a named tuple of {}", args.size(), fields.size()), signature());
+  std::vector<std::optional<Operand>> values(fields.size());
+  std::move(args.begin(), args.end(), values.begin());
+  for (auto& [name, value] : kwargs) {
+    const auto at = std::find(fields.begin(), fields.end(), name);
+    if (at == fields.end()) refuse(fmt::format("a named tuple has no field '{}'", name), signature());
+    auto& slot = values[static_cast<std::size_t>(at - fields.begin())];
+    if (slot) refuse(fmt::format("a named tuple got two values for '{}'", name), signature());
+    slot = std::move(value);
+  }
+  // Defaults are those of the last fields.
+  const std::size_t without = fields.size() - record.items.size();
+  std::vector<Operand> items;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (!values[i] && i < without)
+      refuse(fmt::format("a named tuple is missing its field '{}'", fields[i]), signature());
+    items.push_back(values[i] ? std::move(*values[i]) : record.items[i - without]);
+    if (items.back().is(OK::lost)) refuse(items.back().text);
+  }
+  Operand out = Operand::tuple(std::move(items));
+  out.text = record.text;
+  return out;
 }
 
 Operand Lowering::call_function(const Operand& f, std::vector<Operand> args, Keywords kwargs) {
@@ -236,6 +272,11 @@ Operand Lowering::call_function(const Operand& f, std::vector<Operand> args, Key
   frame.file_number = static_cast<std::uint16_t>(known - out_.files.begin());
   if (known == out_.files.end()) out_.files.push_back(file);
 
+  for (const py::Parameter& p : def.parameters)
+    if (p.kind != py::ParameterKind::normal)
+      refuse(fmt::format("the device function {} has the parameter {}{}, which is not supported", def.name,
+                         p.kind == py::ParameterKind::var_positional ? "*" : "**", p.name),
+             "name every parameter, or take one tuple: f((a, b))");
   std::vector<std::optional<Operand>> values(def.parameters.size());
   if (args.size() > values.size())
     refuse(fmt::format("{} takes {} arguments, not {}", def.name, values.size(), args.size()));
@@ -253,8 +294,6 @@ Operand Lowering::call_function(const Operand& f, std::vector<Operand> args, Key
   const int loops = loops_;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const py::Parameter& p = def.parameters[i];
-    if (p.kind != py::ParameterKind::normal)
-      refuse(fmt::format("{} has the parameter *{}", def.name, p.name), "name every parameter of a device function");
     if (!values[i] && p.default_value == nullptr)
       refuse(fmt::format("{} is missing its argument '{}'", def.name, p.name));
     if (!values[i]) {

@@ -121,11 +121,21 @@ Operand Lowering::from_named(const Named& named, std::string_view name) {
       out.names = named.names;
       return out;
     }
+    case Named::Kind::record: {
+      Operand out = Operand::of(named.value);
+      out.kind = Operand::Kind::record;
+      out.text = named.path;
+      return out;
+    }
     case Named::Kind::constant: return Operand::of(named.value);
     case Named::Kind::variable:
       if (frame_->defaults && named.known) return Operand::of(named.value);
       refuse(fmt::format("a kernel cannot read the global '{}'", name),
-             fmt::format("make it a constant, {0} = tl.constexpr(...), or pass it as a tl.constexpr parameter", name));
+             named.annotated && named.known
+                 ? fmt::format("the annotation makes no constant of it: write {} = tl.constexpr({})", name,
+                               constant_text(named.value))
+                 : fmt::format("make it a constant, {0} = tl.constexpr(...), or pass it as a tl.constexpr parameter",
+                               name));
     case Named::Kind::function:
       refuse(fmt::format("'{}' is a Python function, which a kernel cannot call", name),
              "put @triton.jit above it to make it a device function");
@@ -148,14 +158,15 @@ struct Space {
   std::uint8_t home;
   std::string_view written;
 };
+constexpr std::string_view kLanguage = "triton.language.";
 // Where functions are looked for; longer paths first.
 constexpr Space kSpaces[] = {
     {"triton.language.extra.cuda.libdevice.", kLib, "libdevice."},
     {"triton.language.extra.libdevice.", kLib, "libdevice."},
     {"triton.language.extra.cuda.", kCuda, "tl.extra.cuda."},
     {"triton.language.math.", kMath, "tl.math."},
-    {"triton.language.core.", kTl, "tl."},
-    {"triton.language.standard.", kTl, "tl."},
+    {"triton.language.core.", kTl, "tl.core."},
+    {"triton.language.standard.", kTl, "tl.standard."},
     {"triton.language.", kTl, "tl."},
 };
 constexpr std::string_view kPlaces[] = {  // of triton.language: modules and classes, not called or called elsewhere
@@ -190,6 +201,10 @@ Operand Lowering::path_attribute(const std::string& path) {
     }
     if (space.home == kCuda && rest == "libdevice") return Operand::path(path);
     if (find_builtin(rest, space.home) != nullptr) return Operand::path(path);
+    if (space.written == "tl.standard.") {
+      if (find_builtin(std::string_view(path).substr(kLanguage.size()), kTl) != nullptr) return Operand::path(path);
+      if (const Named own = standard_function(rest); own.kind != Named::Kind::missing) return from_named(own, rest);
+    }
     if (is_missing_builtin(rest, space.home)) {
       const bool directed = rest.ends_with("_rz") || rest.ends_with("_rd") || rest.ends_with("_ru");
       refuse(fmt::format("{}{} is not supported", space.written, rest),
@@ -205,7 +220,7 @@ Operand Lowering::path_attribute(const std::string& path) {
     if (note.empty()) {
       const auto known = builtin_names(space.home);
       if (const auto near = text_nearest(rest, known); !near.empty())
-        note = fmt::format("did you mean {}{}?", space.written, near[0]);
+        note = fmt::format("did you mean {}{}?", space.home == kTl ? "tl." : space.written, near[0]);
     }
     refuse(fmt::format("there is no {}{}", space.written, rest), note);
   }
@@ -241,7 +256,13 @@ Operand Lowering::attribute(const Operand& object, std::string_view name) {
       }
       if (find_builtin(name, kMethod) != nullptr) return method();
       std::string note{builtin_hint(name)};
-      if (note.empty() && find_builtin(name, kTl) != nullptr) note = fmt::format("write tl.{}(x)", name);
+      if (const Builtin* row = note.empty() ? find_builtin(name, kTl) : nullptr) {
+        // its arguments without defaults, the first of which the value is
+        std::vector<std::string_view> needed;
+        for (const std::string_view part : text_split(row->signature, ','))
+          if (part.find('=') == std::string_view::npos) needed.push_back(text_trim(part));
+        note = fmt::format("write tl.{}({})", name, fmt::join(needed, ", "));
+      }
       refuse(fmt::format("a value ({}) has no '{}'", triton_type(t), name), note);
     }
     case Operand::Kind::block_pointer:

@@ -27,6 +27,7 @@ struct Operand {
     descriptor,     // the same with offsets of 0: those come with each access; text: what lies outside
     function,       // a device function
     of_constants,   // a function that is called with constants
+    record,         // the class of a named tuple; text: its fields' names, items: the defaults of the last of them
     path,           // text: something outside, "triton.language.load", "builtins.range"
     module,         // another file: names
     method,         // text of items[0]
@@ -92,6 +93,8 @@ const Builtin* find_builtin(std::string_view name, std::uint8_t home);
 bool is_missing_builtin(std::string_view name, std::uint8_t home);
 // What to write instead of something that does not exist; "" where nothing is known.
 std::string_view builtin_hint(std::string_view name);
+// The functions of triton.language.standard that kernels name themselves, as combine functions of reductions.
+Named standard_function(std::string_view name);
 // The rows' names of a home, for suggestions.
 std::vector<std::string_view> builtin_names(std::uint8_t home);
 
@@ -218,6 +221,8 @@ class Lowering {
                             const std::vector<std::pair<std::string_view, Operand>>& kwargs);
   Operand call_function(const Operand& f, std::vector<Operand> args,
                         std::vector<std::pair<std::string_view, Operand>> kwargs);
+  Operand make_record(const Operand& record, std::vector<Operand> args,
+                      std::vector<std::pair<std::string_view, Operand>> kwargs);
   Operand call_type_method(const ConstValue& of, std::string_view name);
   Operand call_math(std::string_view name, std::span<const Operand> args);
 

@@ -15,6 +15,7 @@ struct Named {
     function,      // def without it
     of_constants,  // def under @triton.constexpr_function: called with constants, by Names::call
     module,        // another file: its names
+    record,        // the class of a named tuple; path: its fields, "m,n", value: a tuple, the last fields' defaults
     constant,      // tl.constexpr(...), an element type or None at module level
     variable,      // any other value at module level, which kernels may not read; defaults of parameters may
   } kind = Kind::missing;
@@ -24,16 +25,17 @@ struct Named {
   const Names* names = nullptr;      // of the function's file, or of the module
   ConstValue value;                  // of a constant, and of a variable where it is `known`
   bool known = false;
+  bool annotated = false;  // a variable: NAME: tl.constexpr = ..., which makes no constant of it
 };
 
 class Names {
  public:
   virtual ~Names() = default;
   virtual Named find(std::string_view name) const = 0;
-  // What a function of constants gives.
+  // What a function of constants gives: a constant, or a device function.
   using NamedConstants = std::vector<std::pair<std::string, ConstValue>>;
-  virtual Result<ConstValue> call(const py::Stmt& function, const std::vector<ConstValue>& arguments,
-                                  const NamedConstants& keywords) const = 0;
+  virtual Result<Named> call(const py::Stmt& function, const std::vector<ConstValue>& arguments,
+                             const NamedConstants& keywords) const = 0;
 };
 
 }  // namespace passnet::tile
