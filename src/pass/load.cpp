@@ -263,8 +263,9 @@ Pass read_pass(ModuleLoader& loader, const std::string& name, HostLimits limits)
 }
 
 // By these a function may be called whose name stands nowhere.
-constexpr std::string_view kByAnyName[] = {"getattr", "globals",    "locals",        "vars",     "eval",
-                                           "exec",    "__import__", "import_module", "__dict__", "__getattribute__"};
+constexpr std::string_view kByAnyName[] = {"getattr",    "globals",     "locals",        "vars",     "eval",
+                                           "exec",       "__import__",  "import_module", "__dict__", "__getattribute__",
+                                           "attrgetter", "methodcaller"};
 
 // The functions that nothing of the folder that runs names, so that no wrapper can call them: what only patterns use,
 // and what is there to be read or for a test. What is decorated runs.
