@@ -433,7 +433,12 @@ void ModuleLoader::load_inner_imports(PassModule& module, std::span<const py::St
     };
     if (s->kind == py::StmtKind::import) {
       for (const py::Alias& a : s->aliases)
-        if (add(a.name) != nullptr && a.as.empty()) member(*add(first_of(a.name)), second_of(a.name));
+        if (add(a.name) != nullptr && a.as.empty()) {  // `import pass_dir.x` binds pass_dir, of which x is a name
+          const std::string name = local_name(module, *s, first_of(a.name));
+          PassModule& first = load_module(name);
+          member(first, second_of(a.name));
+          module.files[name] = &first;
+        }
     } else if (s->kind == py::StmtKind::import_from) {
       if (PassModule* from = add(s->name))
         for (const py::Alias& a : s->aliases)
@@ -484,8 +489,9 @@ const Binding* ModuleLoader::member(PassModule& module, std::string_view name) {
     return module.find(name);
   }
   if (!module.name.empty() || !has_file("__init__")) return nullptr;
-  PassModule& init = load_module("__init__");  // of the folder itself: read only for a name that is no file's
-  return init.find(name);
+  const PassModule& init = load_module("__init__");  // of the folder itself: read only for a name that is no file's
+  const auto given = init.names.find(name);
+  return given == init.names.end() ? nullptr : &module.names.try_emplace(given->first, given->second).first->second;
 }
 
 void ModuleLoader::bind_import(PassModule& module, const py::Stmt& s) {
