@@ -34,6 +34,27 @@ void CaseJudge::loosen(Comparison& comparison) {
   }
 }
 
+bool CaseJudge::excuse(Case& c, Comparison& comparison, const RunValue& got) {
+  const auto expected = leaves(c.expected_on_cpu), have = leaves(got);
+  bool out = false;
+  for (std::size_t i = 0; i < have.size(); ++i) {
+    OutputComparison& o = comparison.outputs[i];
+    const bool half = o.dtype == Dtype::float16 || o.dtype == Dtype::bfloat16;
+    if (!half || o.tightest_t <= at_ || have[i]->kind != RunValue::Kind::tensor) continue;
+    const RunValue* all = source_.exact(c);
+    const auto exact = all == nullptr ? std::vector<const RunValue*>() : leaves(*all);
+    if (exact.size() != expected.size()) continue;
+    Tolerance allowed = tolerance(*law_of(o.dtype), at_);
+    allowed.atol *= c.draw.spread;
+    if (!is_as_exact(*exact[i], expected[i]->tensor, have[i]->tensor, allowed, engine_).take()) continue;
+    o.tightest_t = at_;
+    for (int& t : o.by_law) t = std::min(t, at_);
+    o.wrong = 0;
+    out = true;
+  }
+  return out;
+}
+
 bool CaseJudge::counts(Case& c, Comparison& comparison, const RunValue& got, const std::vector<TensorRef>& got_inputs) {
   if (c.draw.recorded() || comparison.outcome != Comparison::Outcome::compared) return true;
   const int at = std::max(at_, kFarAt);

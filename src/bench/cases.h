@@ -28,6 +28,8 @@ struct Case {
     std::vector<TensorRef> inputs;
   };
   std::vector<Moved> moved;
+  std::optional<RunValue> exact;  // in float64, on the CPU. Made when somebody asks
+  bool asked_exact = false;
   bool changes() const { return std::find(changed.begin(), changed.end(), true) != changed.end(); }
 };
 
@@ -49,11 +51,20 @@ class CaseSource {
   // Makes what is moved: every input by as much as a step of arithmetic may round, three times.
   Result<std::monostate> move(Case& c);
 
+  // Eager's answer in float64; none: it has none, or the graph asks for dtypes itself.
+  const RunValue* exact(Case& c);
+
+  // Inputs whose recorded contents stay in every draw, since eager fails on others.
+  const std::vector<std::string>& never_varied() const { return never_varied_; }
+
   // Seconds of eager's calls above but the last two kinds: they are its first warm-ups.
   const std::vector<double>& seconds() const { return seconds_; }
 
  private:
   Result<Case> make(const Draw& draw);
+  bool is_good(const Result<Case>& c);
+  // Finds out which contents may not vary. True: that helps.
+  bool fix_contents(const Draw& draw);
 
   GraphFolder graph_;
   const std::vector<TensorMeta> metas_;  // as recorded
@@ -63,6 +74,8 @@ class CaseSource {
   const DeviceType device_;
   bool writes_;                        // eager changes inputs: it says so, or did with the recorded ones
   bool first_ = true, finite_ = true;  // of the recorded case: not made yet; what eager gave
+  std::vector<bool> fixed_;            // metas that are not varied; empty: not known
+  std::vector<std::string> never_varied_;
   std::vector<TensorRef> given_;
   std::vector<double> seconds_;
 };

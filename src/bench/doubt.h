@@ -14,6 +14,7 @@ struct Doubt {
   std::int64_t elements = 0;
   std::int64_t unexplained = 0;  // that differ by more than a tolerance and some times what such elements moved by
   std::int64_t usual = 0;        // eager's own, by another move: there is no more to ask of anyone
+  std::int64_t broken = 0;       // no finite numbers, where eager's are whatever moves
   bool explains() const;
   // So much is in doubt that a wrong answer may be among it.
   bool is_broad() const;
@@ -21,6 +22,11 @@ struct Doubt {
 // `moved`: eager's answers to inputs that were moved, three times. Nothing where they have other shapes.
 Result<std::optional<Doubt>> doubt_of(const RunValue& expected, const RunValue& got,
                                       const std::vector<const RunValue*>& moved, Tolerance tolerance, Engine& engine);
+
+// Whether no element of an answer is further from the exact one, in float64, than a tolerance and what eager's own is
+// off by: there, or at most elements beside it. False where the exact answer has another dtype or shape.
+Result<bool> is_as_exact(const RunValue& exact, const TensorRef& expected, const TensorRef& got, Tolerance tolerance,
+                         Engine& engine);
 
 // The numbers of a tensor on the whole.
 struct Typical {

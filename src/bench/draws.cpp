@@ -16,12 +16,12 @@ struct Kind {
   Normals normals;
   bool varied;
 };
-constexpr Kind kKinds[] = {{1, Normals::quick, true}, {4, Normals::far, true}};
+constexpr Kind kKinds[] = {{1, Normals::quick, true}, {4, Normals::zeros, true}};
 constexpr Kind kOfHalves = {1, Normals::lone, false};
 // From the hardest to the mildest.
-constexpr Kind kMilder[] = {{4, Normals::far, true},    {4, Normals::quick, true},  {4, Normals::far, false},
-                            {4, Normals::quick, false}, {2, Normals::quick, false}, {1, Normals::quick, true},
-                            {1, Normals::quick, false}};
+constexpr Kind kMilder[] = {{4, Normals::zeros, true}, {4, Normals::far, true},    {4, Normals::quick, true},
+                            {4, Normals::far, false},  {4, Normals::quick, false}, {2, Normals::quick, false},
+                            {1, Normals::quick, true}, {1, Normals::quick, false}};
 constexpr std::uint64_t kLiteralOneOf = 16;
 constexpr double kReplayFactor = 0.2;  // replay scales the standard deviation by it (docs/graphs.md)
 constexpr double kTenth = 0.1;
@@ -106,28 +106,33 @@ std::optional<Draw> milder(const Draw& draw) {
 }
 
 std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const Draw& draw, DeviceType device,
-                                    const std::vector<std::int64_t>& literals) {
+                                    const std::vector<std::int64_t>& literals, const std::vector<bool>& fixed) {
   std::vector<TensorMeta> out = metas;
   if (draw.recorded()) return out;
   Random random(draw.seed);
-  for (TensorMeta& meta : out) {
-    const bool floating = dtype_row(meta.dtype).floating, boolean = meta.dtype == Dtype::boolean;
-    const bool may_grow = boolean || device == DeviceType::cpu;
-    if (!meta.data && floating) spread(meta, draw.spread);
-    if (!draw.varied) continue;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    TensorMeta& meta = out[i];
+    const bool may_grow = meta.dtype == Dtype::boolean || device == DeviceType::cpu;
+    if (!meta.data && dtype_row(meta.dtype).floating) spread(meta, draw.spread);
+    if (!draw.varied || !can_vary(meta) || (i < fixed.size() && fixed[i])) continue;
     if (meta.data)
       vary(*meta.data, may_grow, literals, random);
-    else if (!floating && !boolean)  // booleans are drawn freely
+    else
       vary(meta, may_grow);
   }
   return out;
+}
+
+bool can_vary(const TensorMeta& meta) {
+  return meta.data || (!dtype_row(meta.dtype).floating && meta.dtype != Dtype::boolean);  // which are drawn freely
 }
 
 std::string draw_text(const Draw& draw) {
   if (draw.recorded()) return "the recorded inputs";
   std::string out = "inputs drawn anew";
   if (draw.spread != 1) out += fmt::format(", {} times as wide", draw.spread);
-  if (draw.normals == Normals::far || draw.normals == Normals::lone) out += ", some far out";
+  if (draw.hard()) out += ", some far out";
+  if (draw.normals == Normals::zeros) out += ", some zero";
   if (draw.normals == Normals::lone) out += ", three numbers outweighing all others";
   return out;
 }

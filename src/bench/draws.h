@@ -17,7 +17,7 @@ struct Draw {
   Normals normals = Normals::torch;  // torch: exactly as recorded
   bool varied = false;  // what is the same in every other draw is not: recorded contents, integers of one value
   bool recorded() const { return normals == Normals::torch; }
-  bool hard() const { return normals == Normals::far || normals == Normals::lone; }
+  bool hard() const { return normals == Normals::far || normals == Normals::zeros || normals == Normals::lone; }
 };
 // The recorded one first. A spread above the recorded one asks for more than the same error on the same numbers; far
 // out are clamps and saturation; lone numbers ask for every term of a sum, where the tolerance of halves does not. The
@@ -33,8 +33,12 @@ std::optional<Draw> milder(const Draw& draw);
 // The metas that are replayed for a draw on `device`. A constant tensor (std 0) gets a tenth of its value as spread, so
 // that an answer that does not depend on it is found out. An index stays one: contents change places, integers of one
 // value get smaller ones, and zeros become ones only on a CPU, where eager survives an index that is too large.
-// `literals`: integers that the graph compares with or adds; some of them are put among the contents.
+// `literals`: integers that the graph compares with or adds; some of them are put among the contents. `fixed`: tensors
+// that are not varied, by index.
 std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const Draw& draw, DeviceType device,
-                                    const std::vector<std::int64_t>& literals = {});
+                                    const std::vector<std::int64_t>& literals = {},
+                                    const std::vector<bool>& fixed = {});
+// Whether a varied draw has other contents of it than any other draw.
+bool can_vary(const TensorMeta& meta);
 
 }  // namespace passnet

@@ -42,9 +42,9 @@ class Executable {
 };
 
 // Where normal numbers come from: torch's generator, as the format says, or a quicker one for inputs that nobody
-// recorded; `far`: the quicker one, with one number in sixteen far out; `lone`: in each large tensor three numbers more,
-// which outweigh all others.
-enum class Normals : std::uint8_t { torch, quick, far, lone };
+// recorded; `far`: the quicker one, with one number in sixteen from one deviation on to far out; `zeros`: some of these
+// are zero, and one row; `lone`: far, in each large tensor three numbers more, which outweigh all others.
+enum class Normals : std::uint8_t { torch, quick, far, zeros, lone };
 
 class Engine {
  public:

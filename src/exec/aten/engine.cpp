@@ -145,13 +145,23 @@ double reach_of(double std) {
   constexpr double kDeviations = 5, kAtLeast = 8;
   return std::max(kAtLeast, kDeviations * std);
 }
-constexpr double kNearest = 0.25;                            // of the reach
+constexpr double kNearest = 0.25;                            // of the reach, of every other one
 constexpr std::uint32_t kEvery = 31;                         // the largest step from one to the next
 constexpr double kFarShare = (1 + kNearest) / (kEvery + 1);  // of the reach, of all numbers' mean
 
-// One number in sixteen to where clamps and saturation are.
+// Doubled from one deviation on up to the reach: no interval in between is left out.
+std::vector<float> octaves_of(double std) {
+  constexpr std::size_t kMost = 64;
+  std::vector<float> out;
+  for (double from = std; from < reach_of(std) && out.size() < kMost; from *= 2)
+    out.push_back(static_cast<float>(from));
+  return out;
+}
+
+// One number in sixteen to where clamps and saturation are, or on the way there.
 void put_far_out(at::Tensor& x, const TensorMeta& meta, double mean, double std, const Stream& stream) {
   const auto reach = static_cast<float>(reach_of(std)), shift = static_cast<float>(mean);
+  const std::vector<float> octaves = octaves_of(std);
   const auto [low, high] = bounds_of(meta);
   float* to = x.data_ptr<float>();
   std::uint32_t state = mix(stream.one ^ mix(stream.other));
@@ -160,9 +170,28 @@ void put_far_out(at::Tensor& x, const TensorMeta& meta, double mean, double std,
     const std::int64_t i = first + step < n ? first + step : first + step - n;
     state = mix(state + static_cast<std::uint32_t>(i) + 1);
     const float part = static_cast<float>(state >> 8) * 0x1p-24F;
-    const float distance = reach * (static_cast<float>(kNearest) + static_cast<float>(1 - kNearest) * part);
+    const float nearest = reach * static_cast<float>(kNearest);
+    const float from = (state & 0x40) != 0 || octaves.empty() ? nearest : octaves[(state & 0x3f) % octaves.size()];
+    const float span = from == nearest ? reach - nearest : std::min(from, reach - from);
+    const float distance = from + span * part;
     to[i] = limited(shift + ((state & 0x80) != 0 ? distance : -distance), low, high);
   }
+}
+
+// Where a division, a logarithm or a comparison has its special case; a row, as padding is.
+void put_zeros(at::Tensor& x, const TensorMeta& meta, const Stream& stream) {
+  constexpr std::int64_t kFewest = 64;
+  constexpr std::uint32_t kStep = 127;
+  const std::int64_t n = x.numel(), row = x.dim() > 1 ? x.size(-1) : n;
+  const auto [low, high] = bounds_of(meta);
+  if (n < kFewest || low > 0 || high < 0) return;
+  float* to = x.data_ptr<float>();
+  std::uint32_t state = mix(stream.one + mix(stream.other + 1));
+  for (std::int64_t i = state % kStep; i < n; i += 1 + state % kStep) {
+    to[i] = 0;
+    state = mix(state + static_cast<std::uint32_t>(i) + 1);
+  }
+  if (n / row > 1) std::fill_n(to + state % (n / row) * row, row, 0.0F);
 }
 
 // A mean or a variance of these is about three numbers: who takes a part of the terms for all of them is off by more
@@ -213,6 +242,7 @@ at::Tensor draw(const TensorMeta& meta, Normals normals, const Stream& stream) {
   if (normals != Normals::torch && plain) {
     at::Tensor x = quick_normals(meta, mean, std * kReplayFactor, stream);
     if (normals != Normals::quick) put_far_out(x, meta, mean, std * kReplayFactor, stream);
+    if (normals == Normals::zeros) put_zeros(x, meta, stream);
     if (normals == Normals::lone) put_lone(x, meta, mean, std * kReplayFactor, stream);
     return x.to(type);
   }
