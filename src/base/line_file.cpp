@@ -179,7 +179,7 @@ std::string line_file_writer(const std::string& folder) {
 
 Result<std::uint64_t> line_file_scan(const std::string& path, std::uint64_t from,
                                      const std::function<void(Line&&)>& use) {
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO would wait for a writer
   struct stat status = {};
   if (file.fd < 0 || ::fstat(file.fd, &status) != 0)
     return Error{Code::io, {}, fmt::format("cannot read '{}': {}", path, std::strerror(errno)), {}};

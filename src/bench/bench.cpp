@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "bench/contents.h"
 #include "bench/device.h"
 
 namespace passnet {
@@ -21,8 +22,12 @@ constexpr int kAttemptsAgain = 10;
 class Runner {
  public:
   Runner(const std::vector<Job>& jobs, guard::Template& workers, const std::atomic<bool>& stop,
-         const std::function<void(const Job&, const Record&)>& done)
-      : jobs_(jobs), workers_(workers), stop_(stop), done_(done) {}
+         const std::function<void(const Job&, const Record&)>& done, const std::function<void()>& waiting)
+      : jobs_(jobs),
+        workers_(workers),
+        stop_(stop),
+        done_(done),
+        turn_(std::numeric_limits<int>::max(), {[this] { return cancelled(); }, waiting}) {}
 
   bool run(int at_once) {
     alone_ = at_once == 1 || jobs_.size() == 1;
@@ -97,6 +102,16 @@ class GpuWatch {
   std::optional<GpuRecord> out_;
 };
 
+// All that decides about an answer, or about whether a measurement is good enough.
+std::string options_text(const EvaluateOptions& e) {
+  return fmt::format(
+      "seed={} draws={} at={} match={} policy={} checked={} baseline={} noise-limit={} repeats={} patterns={} "
+      "replacement-funcs={} input-passes={}",
+      e.seed, e.draws, e.at, e.match == MatchMode::strict ? "strict" : "normal", e.load.open_policy ? "open" : "closed",
+      e.checked, e.baseline, e.timing.noise_limit, e.timing.repeats, e.load.pattern_limit,
+      e.load.replacement_func_limit, e.load.input_folder.empty() ? "none" : e.load.input_folder);
+}
+
 // What ends thus on a GPU may have left it broken.
 bool may_have_harmed(const Record& r) {
   return r.status == Status::crash || r.status == Status::timeout || r.status == Status::runtime_fail;
@@ -120,6 +135,7 @@ std::optional<Record> evaluate_job(const Job& job, guard::Template& workers, Tur
     }
     if (run->worth_timing() && !verify_only && !cancelled()) {
       const TimeTurn hold(turn);
+      if (cancelled()) return std::nullopt;
       std::optional<GpuWatch> watch;
       if (job.options.device == DeviceType::cuda) watch.emplace(run->pid());
       run->time(cancelled);
@@ -139,6 +155,7 @@ std::optional<Record> evaluate_job(const Job& job, guard::Template& workers, Tur
   record.graph = job.graph;
   record.candidate = candidate_from_text(job.candidate).take().name;
   record.attempt = job.attempt;
+  record.contents = job.contents;
   record.baseline = job.options.baseline;
   const std::string torch_version = record.conditions.torch_version;  // the worker's to know
   record.conditions = job.conditions;
@@ -158,12 +175,16 @@ std::vector<Job> bench_jobs(const std::vector<Task>& tasks, const BenchOptions& 
         job.sample = task.sample;
         job.graph = graph;
         job.candidate = candidate;
+        const Candidate parsed = candidate_from_text(candidate).take();
+        std::string passes;
+        if (parsed.kind == Candidate::Kind::passes)
+          if (auto folder = parsed.folder_for(task.name, task.sample)) passes = std::move(*folder);
+        job.contents = contents_of(graph, passes);
         job.options = options.evaluate;
         job.options.cuda_graphs = options.evaluate.device == DeviceType::cuda && options.cuda_graphs.value_or(false);
         job.threads = options.threads;
         job.cores = options.cores;
-        job.timeout_s =
-            candidate_from_text(candidate).take().in_python() ? options.python_timeout_s : options.timeout_s;
+        job.timeout_s = parsed.in_python() ? options.python_timeout_s : options.timeout_s;
         job.conditions = conditions;
         job.conditions.cuda_graphs = job.options.cuda_graphs;
         out.push_back(std::move(job));
@@ -172,8 +193,8 @@ std::vector<Job> bench_jobs(const std::vector<Task>& tasks, const BenchOptions& 
 }
 
 bool bench_run(const std::vector<Job>& jobs, guard::Template& workers, int at_once, const std::atomic<bool>& stop,
-               const std::function<void(const Job&, const Record&)>& done) {
-  return Runner(jobs, workers, stop, done).run(at_once);
+               const std::function<void(const Job&, const Record&)>& done, const std::function<void()>& waiting) {
+  return Runner(jobs, workers, stop, done, waiting).run(at_once);
 }
 
 Conditions conditions_here(const BenchOptions& options, guard::Template& workers) {
@@ -185,6 +206,7 @@ Conditions conditions_here(const BenchOptions& options, guard::Template& workers
   c.warmup = options.evaluate.timing.warmup;
   c.trials = options.evaluate.timing.trials;
   c.budget_s = options.evaluate.timing.budget_s;
+  c.options = options_text(options.evaluate);
   return c;
 }
 

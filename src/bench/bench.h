@@ -37,10 +37,11 @@ std::vector<Job> bench_jobs(const std::vector<Task>& tasks, const BenchOptions& 
 std::optional<Record> evaluate_job(const Job& job, guard::Template& workers, Turn& turn,
                                    const JobRun::Cancelled& cancelled, bool verify_only = false);
 
-// `done` is called with each record as it is finished, by one thread at a time. False: stopped by `stop`. Throws the
+// `done` is called with each record as it is finished, by one thread at a time; `waiting`, where another bench has the
+// machine for long. False: stopped by `stop`. Throws the
 // environment's errors, after all workers are gone.
 bool bench_run(const std::vector<Job>& jobs, guard::Template& workers, int at_once, const std::atomic<bool>& stop,
-               const std::function<void(const Job&, const Record&)>& done);
+               const std::function<void(const Job&, const Record&)>& done, const std::function<void()>& waiting);
 
 // Of this machine. Throws where the device is missing or broken.
 Conditions conditions_here(const BenchOptions& options, guard::Template& workers);

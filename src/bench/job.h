@@ -16,6 +16,7 @@ struct Job {
   std::string graph;
   std::string candidate;  // as candidate_from_text reads it
   int attempt = 0;
+  std::string contents;     // of the graph and the passes
   EvaluateOptions options;  // but for `stage`
   bool alone = false;       // nothing else runs beside its verification, which then has all threads, too
   int threads = 1;          // while timing

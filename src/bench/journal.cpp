@@ -26,7 +26,8 @@ Result<std::uint64_t> journal_scan(const std::string& path, std::uint64_t from,
 }
 
 Result<JournalContent> journal_read(const std::string& path) {
-  const std::string file = fs::is_directory(path) ? (fs::path(path) / kRecordsFile).string() : path;
+  std::error_code error;
+  const std::string file = fs::is_directory(path, error) ? (fs::path(path) / kRecordsFile).string() : path;
   JournalContent out;
   const auto end = journal_scan(file, 0, [&](JournalLine&& line) {
     if (line.record)
@@ -35,7 +36,6 @@ Result<JournalContent> journal_read(const std::string& path) {
       out.problems.push_back(fmt::format("{}:{}: {}", file, line.number, line.record.error().message));
   });
   if (!end) return end.error();
-  std::error_code error;
   const std::uintmax_t size = fs::file_size(file, error);
   if (!error && size > *end) out.torn_bytes = size - *end;
   return out;

@@ -272,6 +272,7 @@ void Sample::line(std::string_view line) {
 bool Sample::right_at(int t) const {
   const auto equal = by_key_.find(std::string(kEqualKey));
   const std::size_t outputs = equal == by_key_.end() ? 0 : equal->second.size();
+  if (outputs == 0) return false;  // nothing was compared
   for (std::size_t i = 0; i < outputs; ++i) {
     if (i >= dtypes_.size()) return false;
     const auto law = law_of_name(dtypes_[i]);

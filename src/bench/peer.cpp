@@ -282,6 +282,16 @@ std::string peer_python() {
   return program_find("python3").value_or("/usr/bin/python3");
 }
 
+Result<std::monostate> peer_ready() {
+  const std::string python = peer_python();
+  const std::string note = "set PASSNET_PYTHON to a Python that has torch";
+  const auto result = process_run(
+      {python, "-c", "import importlib.util, sys; sys.exit(0 if importlib.util.find_spec('torch') else 3)"}, {});
+  if (!result) return Error{Code::environment, {}, result.error().message, {note}};
+  if (result->status != 0) return Error{Code::environment, {}, fmt::format("{} has no torch", python), {note}};
+  return std::monostate{};
+}
+
 Result<std::unique_ptr<Subject>> peer_subject(const Candidate& candidate, const GraphFolder& graph, Engine& engine,
                                               DeviceType device) {
   auto python = Python::start();

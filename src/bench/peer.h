@@ -13,5 +13,7 @@ Result<std::unique_ptr<Subject>> peer_subject(const Candidate& candidate, const 
                                               DeviceType device);
 // The Python that has torch: $PASSNET_PYTHON, the project's virtual environment beside the binary, python3.
 std::string peer_python();
+// The environment's error where there is no such Python, or none that has torch.
+Result<std::monostate> peer_ready();
 
 }  // namespace passnet

@@ -87,6 +87,7 @@ ordered_json json_of(const Conditions& c) {
                       {"version", c.version}, {"guard", c.guard},       {"threads", c.threads},
                       {"warmup", c.warmup},   {"trials", c.trials},     {"budget_s", c.budget_s}};
   if (c.cuda_graphs) out["cuda_graphs"] = true;
+  if (!c.options.empty()) out["options"] = c.options;
   return out;
 }
 template <class T>
@@ -242,6 +243,7 @@ void read(const json& o, const char* key, Conditions& out) {
   read(*c, "trials", out.trials);
   read(*c, "budget_s", out.budget_s);
   read(*c, "cuda_graphs", out.cuda_graphs);
+  read(*c, "options", out.options);
 }
 void read(const json& o, OutputRecord& out) {
   read(o, "dtype", out.dtype);
@@ -299,6 +301,7 @@ Record read_record(const json& o) {
   read(o, "candidate", r.candidate);
   read(o, "attempt", r.attempt);
   read(o, "baseline", r.baseline);
+  read(o, "contents", r.contents);
   read(o, "status", status);
   const auto known = status_from_name(status);
   if (!known) fail(Code::syntax, fmt::format("not a record: unknown status {}", python_string(status)));
@@ -361,6 +364,7 @@ nlohmann::ordered_json to_json(const Record& r) {
   ordered_json out = {{"record", kRecordVersion},       {"task", r.task},       {"graph", r.graph},
                       {"candidate", r.candidate},       {"attempt", r.attempt}, {"baseline", r.baseline},
                       {"status", status_name(r.status)}};
+  if (!r.contents.empty()) out["contents"] = r.contents;
   if (r.tightest_t) out["tightest_t"] = *r.tightest_t;
   out["outputs"] = list_of(r.outputs);
   out["errors"] = list_of(r.errors);

@@ -42,6 +42,7 @@ struct Conditions {
   int warmup = 25, trials = 100;  // as asked for
   double budget_s = 2;
   bool cuda_graphs = false;  // the candidate ran as one where it could
+  std::string options;       // that decide what is right and what is measured again, as text
 };
 
 // Of the GPU, around the timing.
@@ -62,6 +63,7 @@ struct Record {
   std::string candidate;  // "eager", "none", "inductor", "inductor:max-autotune", "eager-python", or a pass folder
   int attempt = 0;        // 0, then 1 where measured again by --retry-unstable
   std::string baseline = "eager";  // what the speedup is against
+  std::string contents;            // of the graph and the passes (contents.h); empty: not known
 
   Status status = Status::runtime_fail;
   std::optional<int> tightest_t;  // over all outputs and all draws; none: nothing was compared, or right at no t

@@ -55,7 +55,8 @@ Results log_results(const std::string& path, std::string_view text) {
 }
 
 Result<Results> read_any(const std::string& path) {
-  if (!fs::is_directory(path)) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) {
     if (!is_jsonl(path)) {
       const auto text = file_read(path, kLogLimit);
       if (!text) return text.error();

@@ -6,25 +6,35 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 namespace passnet {
 
 namespace {
 constexpr const char* kLockFile = "/tmp/passnet-timing.lock";
-
-void lock(int fd, int how) {
-  if (fd < 0) return;  // a machine where the file cannot be made: alone among our own threads at least
-  while (::flock(fd, how) != 0 && errno == EINTR) {
-  }
-}
+constexpr std::chrono::milliseconds kPoll(2);
+constexpr std::chrono::seconds kLong(3);
 }  // namespace
 
-Turn::Turn(int verifications_at_once)
-    : at_once_(verifications_at_once), lock_(::open(kLockFile, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {
+Turn::Turn(int verifications_at_once, Waiting waiting)
+    : at_once_(verifications_at_once),
+      waiting_(std::move(waiting)),
+      lock_(::open(kLockFile, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {
   if (lock_ < 0) lock_ = ::open(kLockFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);  // another user's
 }
 Turn::~Turn() {
   if (lock_ >= 0) ::close(lock_);
+}
+
+void Turn::lock(int how) {
+  using Clock = std::chrono::steady_clock;
+  if (lock_ < 0) return;  // a machine where the file cannot be made: alone among our own threads at least
+  const auto begin = Clock::now();
+  while (::flock(lock_, how | LOCK_NB) != 0 && (errno == EINTR || errno == EWOULDBLOCK) && !waiting_.given_up()) {
+    if (Clock::now() - begin > kLong && !said_.exchange(true)) waiting_.say();
+    std::this_thread::sleep_for(kPoll);
+  }
 }
 
 void Turn::begin_verify() {
@@ -35,12 +45,12 @@ void Turn::begin_verify() {
     return !timing_ && verifying_ < at_once_ && ticket == verify_served_ && before_timing;
   });
   ++verify_served_;
-  if (verifying_++ == 0) lock(lock_, LOCK_SH);
+  if (verifying_++ == 0) lock(LOCK_SH);
   changed_.notify_all();
 }
 void Turn::end_verify() {
   const std::lock_guard hold(mutex_);
-  if (--verifying_ == 0) lock(lock_, LOCK_UN);
+  if (--verifying_ == 0) lock(LOCK_UN);
   changed_.notify_all();
 }
 void Turn::begin_time() {
@@ -51,11 +61,11 @@ void Turn::begin_time() {
   ++time_served_;
   timing_ = true;
   hold.unlock();
-  lock(lock_, LOCK_EX);
+  lock(LOCK_EX);
 }
 void Turn::end_time() {
   const std::lock_guard hold(mutex_);
-  lock(lock_, LOCK_UN);
+  lock(LOCK_UN);
   timing_ = false;
   verify_before_ = verify_given_;
   changed_.notify_all();

@@ -5,16 +5,24 @@
 // ends goes before the next timing, so a verification waits for one timing at most and no timing waits for ever.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <mutex>
 
 namespace passnet {
 
+// For the machine, while another bench has it.
+struct Waiting {
+  std::function<bool()> given_up = [] { return false; };  // polled; then the turn comes at once, for nothing
+  std::function<void()> say = [] {};  // told once, when another bench has had the machine for a while
+};
+
 class Turn {
  public:
-  explicit Turn(int verifications_at_once = std::numeric_limits<int>::max());
+  explicit Turn(int verifications_at_once = std::numeric_limits<int>::max(), Waiting waiting = {});
   ~Turn();
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -25,9 +33,13 @@ class Turn {
   void end_time();
 
  private:
+  void lock(int how);
+
   std::mutex mutex_;
   std::condition_variable changed_;
   const int at_once_;
+  const Waiting waiting_;
+  std::atomic<bool> said_ = false;
   int verifying_ = 0;
   bool timing_ = false;
   // Tickets: the next to be given, and the next to be served.

@@ -9,9 +9,11 @@
 #include "author/process.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "bench/contents.h"
 #include "bench/journal.h"
 #include "cli/bench_options.h"
 #include "cli/bench_report.h"
+#include "cli/config_file.h"
 #include "cli/progress.h"
 #include "cli/task_list.h"
 
@@ -25,18 +27,25 @@ struct Options {
   std::string candidates = "pass_dir", out;
   bool retry_unstable = false, quiet = false, author_measure = true;
 };
-constexpr const char *kAuthor = "author", *kAuthored = "author=";
+constexpr std::string_view kAuthor = "author";
+
+std::string_view after_name(std::string_view candidate) { return candidate.substr(candidate.find('=') + 1); }
+std::string name_of(const std::string& candidate) {
+  return after_name(candidate) == kAuthor ? candidate.substr(0, candidate.find('='))
+                                          : candidate_from_text(candidate).take().name;
+}
 
 using Key = std::tuple<std::string, std::string, std::string>;
 Key key_of(const Record& r) { return {r.task, r.graph, r.candidate}; }
 
 // The candidate that stands for the built-in author's passes, in a folder of the run; where the author found nothing to
 // gain, the graph stays as it is.
-std::string author_task(const Task& task, const std::string& run, const BenchOptions& options, bool measure) {
+std::string author_task(const std::string& name, const Task& task, const std::string& run, const BenchOptions& options,
+                        bool measure) {
   const std::string folder = run + "/author/" + task.name;
   const auto some = author::author_in_process(task.graphs, folder, measure, options.threads, options.evaluate.device);
   if (!some) fmt::print(stderr, "{}: {}\n", task.name, some.error().message);
-  return some && *some ? kAuthored + folder : std::string(kAuthored) + "none";
+  return fmt::format("{}={}", name, some && *some ? folder : "none");
 }
 
 // A run is one measurement: the same machine and protocol throughout.
@@ -54,22 +63,31 @@ void require_same(const Conditions& run, const Conditions& now) {
   differs("warmup", run.warmup, now.warmup);
   differs("trials", run.trials, now.trials);
   differs("budget", run.budget_s, now.budget_s);
+  const auto before = text_split(run.options, ' '), options = text_split(now.options, ' ');
+  for (std::size_t i = 0; i < before.size() && !run.options.empty(); ++i)
+    differs("the option", before[i], i < options.size() ? options[i] : "");
 }
 
 std::vector<Job> all_jobs(const std::vector<Task>& tasks, const BenchOptions& options, const Conditions& conditions,
                           const Options& o) {
   std::vector<Job> out;
-  const bool authored =
-      std::find(options.candidates.begin(), options.candidates.end(), kAuthor) != options.candidates.end();
+  std::set<std::string> authors;
+  for (const std::string& candidate : options.candidates)
+    if (after_name(candidate) == kAuthor) authors.insert(name_of(candidate));
+  const bool authored = !authors.empty();
   Progress progress("tasks authored", tasks.size(), o.quiet || !authored);
   for (const Task& task : tasks) {
     BenchOptions own = options;
     for (std::string& candidate : own.candidates)
-      if (candidate == kAuthor) candidate = author_task(task, o.out, options, o.author_measure);
+      if (after_name(candidate) == kAuthor)
+        candidate = author_task(name_of(candidate), task, o.out, options, o.author_measure);
     if (authored) progress.step(0);
     for (Job& job : bench_jobs({task}, own, conditions)) {
-      if (authored && job.candidate.starts_with(kAuthored) && options.evaluate.device == DeviceType::cuda)
-        job.conditions.cuda_graphs = job.options.cuda_graphs = options.cuda_graphs.value_or(true);
+      if (authored && authors.count(name_of(job.candidate)) > 0) {
+        job.contents = contents_of(job.graph, "");  // measured again, it may choose otherwise
+        if (options.evaluate.device == DeviceType::cuda)
+          job.conditions.cuda_graphs = job.options.cuda_graphs = options.cuda_graphs.value_or(true);
+      }
       out.push_back(std::move(job));
     }
     if (interrupted()) break;
@@ -79,13 +97,20 @@ std::vector<Job> all_jobs(const std::vector<Task>& tasks, const BenchOptions& op
 
 int bench(const Options& o, const std::string& config) {
   BenchOptions options = o.flags.resolve();
+  std::set<std::string> names;
   for (const std::string_view item : text_split(o.candidates, ',')) {
     if (text_trim(item).empty()) continue;
     options.candidates.emplace_back(text_trim(item));
-    if (options.candidates.back() != kAuthor) candidate_from_text(options.candidates.back()).take();
+    const std::string name = name_of(options.candidates.back());
+    if (!names.insert(name).second)
+      fail({Code::usage,
+            {},
+            fmt::format("two candidates are called '{}'", name),
+            {"give one of them another name: NAME=FOLDER"}});
   }
   if (options.candidates.empty()) fail({Code::usage, {}, "no candidate given", {"--candidates eager,none,FOLDER"}});
   const std::vector<Task> tasks = o.tasks.resolve();
+  require_python(options);
   catch_interrupts();
   const auto workers = guard::template_start(job_load, job_serve).take();
   const Conditions conditions = conditions_now(options, *workers);
@@ -104,28 +129,37 @@ int bench(const Options& o, const std::string& config) {
   const std::vector<Job> all = all_jobs(tasks, options, conditions, o);
   std::vector<Job> jobs;
   std::set<Key> wanted;
+  std::size_t changed = 0;
   for (Job job : all) {
     const Key key = {job.task, job.graph, candidate_from_text(job.candidate).take().name};
     if (!wanted.insert(key).second) continue;
     const auto done = finished.find(key);
-    const bool again = done != finished.end() && o.retry_unstable && done->second.status == Status::unstable;
-    if (done != finished.end() && !again) continue;
-    if (again) job.attempt = done->second.attempt + 1;
+    if (done != finished.end()) {
+      const Record& before_it = done->second;
+      const bool other = !before_it.contents.empty() && before_it.contents != job.contents;
+      if (!other && !(o.retry_unstable && before_it.status == Status::unstable)) continue;
+      changed += other ? 1 : 0;
+      job.attempt = before_it.attempt + 1;
+    }
     jobs.push_back(std::move(job));
   }
   if (jobs.size() < wanted.size())
     fmt::print(stderr, "{} of {} evaluations are done already in {}\n", wanted.size() - jobs.size(), wanted.size(),
                o.out);
+  if (changed > 0) fmt::print(stderr, "{} are done again: their graph or passes have changed since\n", changed);
   std::size_t failed = 0;
   bool complete = true;
   {
     Progress progress("evaluations", jobs.size(), o.quiet);
-    complete = bench_run(jobs, *workers, options.jobs, interrupted(), [&](const Job&, const Record& record) {
-      journal->append(record).take();
-      finished.insert_or_assign(key_of(record), record);
-      failed += record.status == Status::correct ? 0 : 1;
-      progress.step(failed);
-    });
+    complete = bench_run(
+        jobs, *workers, options.jobs, interrupted(),
+        [&](const Job&, const Record& record) {
+          journal->append(record).take();
+          finished.insert_or_assign(key_of(record), record);
+          failed += record.status == Status::correct ? 0 : 1;
+          progress.step(failed);
+        },
+        say_waiting);
   }
   std::vector<Record> records;  // in the order of the list, whatever the order of the run
   for (const Job& job : all)
@@ -146,6 +180,7 @@ void add_bench(CLI::App& app, Outcome& outcome) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "bench", "Evaluate candidates on many tasks; stopped at any time, the same command goes on where it was");
+  add_config(*command);
   o->tasks.add_options(*command);
   command
       ->add_option("--candidates", o->candidates,
@@ -160,8 +195,7 @@ void add_bench(CLI::App& app, Outcome& outcome) {
   command->add_flag("!--no-measure", o->author_measure, "The author decides by its cost model alone");
   command->add_flag("--quiet", o->quiet, "No progress");
   o->flags.add_options(*command);
-  command->set_config("--config", "", "A TOML file with options; those of the command line win");
-  command->callback([=, &outcome] { outcome.code = bench(*o, command->config_to_str(true)); });
+  command->callback([=, &outcome] { outcome.code = bench(*o, config_text(*command)); });
 }
 
 }  // namespace passnet::cli

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "base/process.h"
 #include "base/text.h"
+#include "bench/peer.h"
+#include "cli/validators.h"
 #include "exec/engine.h"
 
 namespace passnet::cli {
@@ -15,6 +18,7 @@ namespace {
 
 // "0-3,6"
 std::vector<int> read_cores(const std::string& text) {
+  const std::vector<int> allowed = allowed_cores();
   std::vector<int> out;
   for (const std::string_view part : text_split(text, ',')) {
     int first = 0, last = 0, used = 0;
@@ -26,7 +30,14 @@ std::vector<int> read_cores(const std::string& text) {
     }
     if (first < 0 || last < first || last >= CPU_SETSIZE)
       fail({Code::usage, {}, fmt::format("--cores '{}': no such core", text), {}});
-    for (int core = first; core <= last; ++core) out.push_back(core);
+    for (int core = first; core <= last; ++core) {
+      if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), core) == allowed.end())
+        fail({Code::usage,
+              {},
+              fmt::format("--cores '{}': there is no core {} for this process", text, core),
+              {fmt::format("there are: {}", fmt::join(allowed, ", "))}});
+      out.push_back(core);
+    }
   }
   return out;
 }
@@ -52,33 +63,45 @@ void catch_interrupts() {
   std::signal(SIGTERM, on_signal);
 }
 
+void say_waiting() { fmt::print(stderr, "another bench on this machine is timing; waiting for it\n"); }
+
+void require_python(const BenchOptions& options) {
+  const auto in_python = [](const std::string& text) {
+    const auto candidate = candidate_from_text(text);
+    return candidate && candidate->in_python();
+  };
+  if (options.evaluate.baseline == "eager-python" ||
+      std::any_of(options.candidates.begin(), options.candidates.end(), in_python))
+    peer_ready().take();
+}
+
 void EvaluationFlags::add_options(CLI::App& command) {
   EvaluateOptions& e = bench.evaluate;
   command.add_option("--device", device, "cpu or cuda")->capture_default_str();
   command.add_option("--cuda-graphs", cuda_graphs, "Who is timed as CUDA graphs, where they can be recorded")
       ->check(CLI::IsMember({"author", "all", "none"}))
       ->capture_default_str();
-  command.add_option("--threads", bench.threads, "Threads of torch and of kernels while timing; 0: all cores");
+  add_threads(command, bench.threads, "Threads of torch and of kernels while timing; 0: all cores");
   command.add_option("--cores", cores, "Cores to which timing is pinned, as 0-3,6; default: not pinned");
-  command.add_option("--jobs", bench.jobs, "Verifications at once; 0: one a core");
+  command.add_option("--jobs", bench.jobs, "Verifications at once; 0: one a core")->check(CLI::Range(0, kMostThreads));
   command.add_option("--warmup", e.timing.warmup, "Warm-up calls")->check(CLI::Range(1, 100000))->capture_default_str();
   command.add_option("--trials", e.timing.trials, "Timed calls")->check(CLI::Range(2, 100000))->capture_default_str();
   command
       .add_option("--budget", e.timing.budget_s,
                   "Seconds for one side's warm-up, and for its trials; slower graphs get fewer")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command.add_option("--noise-limit", e.timing.noise_limit, "IQR / median above which a measurement is repeated")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command.add_option("--repeats", e.timing.repeats, "Repeated measurements before a graph is called unstable")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   command.add_option("--timeout", bench.timeout_s, "Seconds for verifying, and for timing, one graph")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command.add_option("--python-timeout", bench.python_timeout_s, "The same for candidates in Python")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command.add_option("--baseline", e.baseline, "What speedups are against: eager (ours) or eager-python")
       ->check(CLI::IsMember({"eager", "eager-python"}))
@@ -86,7 +109,7 @@ void EvaluationFlags::add_options(CLI::App& command) {
   command.add_option("--match", match, "strict or normal")
       ->check(CLI::IsMember({"strict", "normal"}))
       ->capture_default_str();
-  command.add_option("--seed", e.seed, "Seed of the inputs")->capture_default_str();
+  command.add_option("--seed", e.seed, "Seed of the inputs")->check(kNatural)->capture_default_str();
   command.add_option("--draws", e.draws, "Checks on further inputs of other seeds and spreads")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();

@@ -22,4 +22,10 @@ Conditions conditions_now(const BenchOptions& options, guard::Template& workers)
 std::atomic<bool>& interrupted();
 void catch_interrupts();
 
+// Says on stderr that another bench has the machine.
+void say_waiting();
+
+// Throws where a candidate, or the baseline, needs a Python that is not there.
+void require_python(const BenchOptions& options);
+
 }  // namespace passnet::cli

@@ -124,12 +124,13 @@ std::string bench_table(const Results& results) {
       [](const Column& c) { return c.card.score.as ? fmt::format("{:.3f}", *c.card.score.as) : std::string("-"); });
   for (const int t : kShownT)
     row(fmt::format("ES({})", t), [&](const Column& c) { return fmt::format("{:.3f}", c.card.score.es[step_of(t)]); });
-  row("mean speedup (geometric)", [](const Column& c) { return fmt::format("{:.3f}", c.geomean); });
+  row("mean speedup (geometric)",
+      [](const Column& c) { return c.geomean > 0 ? fmt::format("{:.3f}", c.geomean) : std::string("-"); });
   for (std::size_t i = 0; i < kFastThan.size(); ++i)
     row(fmt::format("right and over {}x", kFastThan[i]),
         [&](const Column& c) { return fmt::format("{:.1f} %", 100 * c.card.fast[i]); });
   row("right at t = -5", [](const Column& c) { return fmt::format("{:.1f} %", 100 * c.card.right); });
-  row("right, slower than eager", [](const Column& c) { return percent(c.slower, c.card.graphs); });
+  row("right, slower beyond noise", [](const Column& c) { return percent(c.slower, c.card.graphs); });
   row("graphs", [](const Column& c) { return std::to_string(c.card.graphs); });
   row("tasks", [](const Column& c) { return std::to_string(c.tasks.size()); });
   for (const StatusRow& s : status_rows()) {

@@ -17,9 +17,9 @@ struct Outcome {
   int code = kOk;
 };
 
-// --threads of the commands that run something: 0 is their default. A process has no room for any number of threads.
+inline constexpr int kMostThreads = 1024;  // a process has no room for any number of them
+// --threads of the commands that run something: 0 is their default.
 inline void add_threads(CLI::App& command, int& threads, const std::string& help) {
-  constexpr int kMostThreads = 1024;
   command.add_option("--threads", threads, help)->check(CLI::Range(0, kMostThreads));
 }
 

@@ -30,6 +30,7 @@ int eval(const Options& o) {
   options.candidates = {o.passes.empty() ? o.candidate : o.passes};
   const Candidate candidate = candidate_from_text(options.candidates[0]).take();
   const std::vector<Task> tasks = o.tasks.resolve();
+  require_python(options);
   if (tasks.size() > 1)
     fail({Code::usage, {}, fmt::format("these are {} tasks", tasks.size()), {"for many tasks: passnet bench"}});
   catch_interrupts();
@@ -49,13 +50,16 @@ int eval(const Options& o) {
   bool matched = false;
   {
     Progress progress("graphs", jobs.size(), o.json);
-    const bool finished = bench_run(jobs, *workers, options.jobs, interrupted(), [&](const Job&, const Record& record) {
-      if (journal) journal->append(record).take();
-      failed += record.status == Status::correct ? 0 : 1;
-      matched = matched || record.matches > 0;
-      records.push_back(record);
-      progress.step(failed);
-    });
+    const bool finished = bench_run(
+        jobs, *workers, options.jobs, interrupted(),
+        [&](const Job&, const Record& record) {
+          if (journal) journal->append(record).take();
+          failed += record.status == Status::correct ? 0 : 1;
+          matched = matched || record.matches > 0;
+          records.push_back(record);
+          progress.step(failed);
+        },
+        say_waiting);
     if (!finished) return kInterrupted;
   }
   std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) { return a.graph < b.graph; });

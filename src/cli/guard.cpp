@@ -131,7 +131,8 @@ int exploits(const Options& o) {
   {
     Progress progress("candidates", jobs.size(), o.json);
     const bool finished = bench_run(
-        jobs, *workers, o.jobs > 0 ? o.jobs : core_count(), interrupted(), [&](const Job& job, const Record& r) {
+        jobs, *workers, o.jobs > 0 ? o.jobs : core_count(), interrupted(),
+        [&](const Job& job, const Record& r) {
           const Row& row = *of_job[static_cast<std::size_t>(&job - jobs.data())];
           const bool good = as_expected(row, r);
           tally.count(row, good, r);
@@ -154,7 +155,8 @@ int exploits(const Options& o) {
                                         : "WRONG ",
                 row.file, row.kind, status_name(r.status),
                 good ? why(r) : fmt::format("expected {} ({}); {}", text_join(row.statuses, " "), row.reason, why(r)));
-        });
+        },
+        say_waiting);
     if (!finished) return kInterrupted;
   }
   if (!o.json)

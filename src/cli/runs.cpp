@@ -255,7 +255,22 @@ int compare_runs(const Options& o) {
 
 // ---- delete
 
-// A folder is deleted only where it cannot be anything but a run that nobody writes to.
+// What bench and eval write into a run's folder; a folder of the author's passes is there beside a config only.
+constexpr const char* kRunFiles[] = {
+    kRecordsFile,  "index.sqlite", "index.sqlite-wal", "index.sqlite-shm",     "index.sqlite-journal",
+    "config.toml", "lock",         "eval.log",         "aggregated_score.json"};
+constexpr const char *kConfigFile = "config.toml", *kAuthorFolder = "author";
+
+// Deletes what is the run's and, where nothing else is there, the folder. False: something is left.
+bool delete_files(const fs::path& folder, std::error_code& error) {
+  if (file_exists((folder / kConfigFile).string())) fs::remove_all(folder / kAuthorFolder, error);
+  for (const char* name : kRunFiles)
+    if (!error) fs::remove(folder / name, error);
+  if (error || !fs::is_empty(folder, error)) return false;
+  return fs::remove(folder, error);
+}
+
+// Only a run that nobody writes to.
 int delete_run(const Options& o) {
   const fs::path folder = o.run;
   if (!is_run(folder))
@@ -271,9 +286,6 @@ int delete_run(const Options& o) {
   if (!content) fail(content.error());
   if (content->records.empty() && (!content->problems.empty() || content->torn_bytes > 0))
     fail(Code::usage, fmt::format("'{}' is no run: its {} holds no records; nothing is deleted", o.run, kRecordsFile));
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.path().filename() == ".git")
-      fail(Code::usage, fmt::format("'{}' is a git repository; nothing is deleted", o.run));
   if (const std::string writer = line_file_writer(o.run); !writer.empty())
     fail(Code::environment, fmt::format("'{}' is in use by {}; nothing is deleted", o.run, writer));
   if (!o.yes) {
@@ -286,9 +298,10 @@ int delete_run(const Options& o) {
       return kFailed;
     }
   }
-  fs::remove_all(folder, error);
+  const bool gone = delete_files(folder, error);
   if (error) fail(Code::environment, fmt::format("cannot delete '{}': {}", o.run, error.message()));
-  fmt::print(stderr, "deleted '{}' with {} records\n", o.run, content->records.size());
+  fmt::print(stderr, "deleted {}'{}' with {} records{}\n", gone ? "" : "the run in ", o.run, content->records.size(),
+             gone ? "" : "; other files are left there");
   return kOk;
 }
 
@@ -316,7 +329,8 @@ void add_runs(CLI::App& app, Outcome& outcome) {
       "graph\nof it differs by more than noise, in status or in the tolerance at which it is right.");
   comparer->callback([=, &outcome] { outcome.code = compare_runs(*options); });
 
-  CLI::App* deleter = command->add_subcommand("delete", "Delete a run folder; asks first");
+  CLI::App* deleter =
+      command->add_subcommand("delete", "Delete a run, and its folder where nothing else is in it; asks first");
   deleter->add_option("run", options->run, "Run folder")->required();
   deleter->add_flag("--yes", options->yes, "Do not ask");
   deleter->callback([=, &outcome] { outcome.code = delete_run(*options); });

@@ -8,6 +8,7 @@
 #include "bench/results.h"
 #include "bench/score.h"
 #include "cli/command.h"
+#include "cli/validators.h"
 
 namespace passnet::cli {
 
@@ -128,11 +129,9 @@ void add_score(CLI::App& app, Outcome& outcome) {
       ->check(CLI::IsMember({"default", "mismatch_extended"}))
       ->capture_default_str();
   command->add_option("--p", options->score.p, "Penalty of what is slower than eager: it counts s^(p+1)")
-      ->check(CLI::Range(0.0, 100.0))
+      ->check(between(0, 100))
       ->capture_default_str();
-  command->add_option("--b", options->score.b, "What a failure counts")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
+  command->add_option("--b", options->score.b, "What a failure counts")->check(between(0, 1))->capture_default_str();
   command->add_option("--candidate", options->candidate, "Only this one of a run's candidates");
   command->add_flag("--json", options->json,
                     "One document: S, ES, AS, statuses; with several candidates an object by their names");

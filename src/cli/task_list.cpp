@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "cli/graph_list.h"
+#include "cli/validators.h"
 #include "fx/folder.h"
 
 namespace passnet::cli {
@@ -37,6 +38,16 @@ bool is_sample(const std::string& path) {
   return !file_exists(path + "/model.py") && file_exists(path + "/graph_list.txt");
 }
 
+// A sample whose list cannot be read has one graph, itself, which will fail: one bad task never ends a run.
+std::vector<std::string> graphs_of(const std::string& sample, const std::string& root) {
+  try {
+    return GraphSelection{{sample}, {}, root}.resolve();
+  } catch (const Failure& failure) {
+    fmt::print(stderr, "{}: {}\n", sample, error_line(failure.error));
+    return {sample};
+  }
+}
+
 }  // namespace
 
 void TaskSelection::add_options(CLI::App& command) {
@@ -52,10 +63,14 @@ void TaskSelection::add_options(CLI::App& command) {
   command.add_option("--graphs-per-task", graphs_per_task, "Take the first N graphs of each task; 0: all")
       ->capture_default_str();
   command.add_option("--max-input-mb", max_input_mb, "Leave out graphs whose inputs are larger; 0: none")
+      ->check(between(0, 1e12))
       ->capture_default_str();
 }
 
 std::vector<Task> TaskSelection::resolve() const {
+  for (const std::string& path : paths)
+    if (!is_sample(path) && !file_exists(path))
+      fail({Code::usage, {}, fmt::format("there is no '{}'", path), {"name sample or graph folders, or --list FILE"}});
   std::vector<std::string> folders = paths;
   for (const std::string& list : lists)
     for (std::string& path : list_folders(list, root)) folders.push_back(std::move(path));
@@ -64,7 +79,7 @@ std::vector<Task> TaskSelection::resolve() const {
   std::map<std::string, std::size_t> by_folder;  // of graphs that were given one by one
   for (const std::string& path : folders) {
     if (is_sample(path)) {
-      out.push_back({name_of(path), path, GraphSelection{{path}, {}, root}.resolve()});
+      out.push_back({name_of(path), path, graphs_of(path, root)});
       continue;
     }
     const std::string parent = std::filesystem::path(absolute(path)).parent_path().string();
