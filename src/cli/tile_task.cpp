@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -44,7 +45,7 @@ Scalar scalar_of(const HostValue& v) {
 // How a buffer is filled: a call around its type, zeros(float32[4]).
 struct Filled {
   std::string how = "random";
-  double value = 0;
+  HostValue value = HostValue::of(std::int64_t{0});
   const py::Expr* type = nullptr;
 };
 Filled read_fill(const py::Expr& e) {
@@ -57,12 +58,11 @@ Filled read_fill(const py::Expr& e) {
     usage(fmt::format("'{}' is no way to fill a tensor", py::print(e)),
           "write random(t), arange(t), zeros(t), ones(t), full(t, 1.5) or empty(t) with t as float32[4, 8]");
   out.type = e.items[1];
-  if (out.how == "ones") out.value = 1;
+  if (out.how == "ones") out.value = HostValue::of(std::int64_t{1});
   if (out.how == "full") {
     if (e.items.size() != 3) usage("full takes a type and a number", "write full(float32[4], 1.5)");
-    const HostValue v = read_argument(*e.items[2]).scalar;
-    if (!v.is_number()) usage(fmt::format("'{}' is no number", py::print(*e.items[2])));
-    out.value = v.as_real();
+    out.value = read_argument(*e.items[2]).scalar;
+    if (!out.value.is_number()) usage(fmt::format("'{}' is no number", py::print(*e.items[2])));
   }
   return out;
 }
@@ -199,8 +199,15 @@ std::uint64_t random_bits(tile::Elem elem, std::uint64_t x) {
 }
 
 std::uint64_t number_bits(tile::Elem elem, double value) {
-  return tile::is_float(elem) ? tile::bits_of_real(elem, value)
-                              : tile::bits_of_integer(elem, static_cast<std::int64_t>(value));
+  constexpr double kMost = 0x1p63;  // beyond it there is no conversion
+  if (tile::is_float(elem)) return tile::bits_of_real(elem, value);
+  const bool fits = value > -kMost && value < kMost;
+  return tile::bits_of_integer(elem,
+                               fits ? static_cast<std::int64_t>(value) : std::numeric_limits<std::int64_t>::min());
+}
+std::uint64_t number_bits(tile::Elem elem, const HostValue& value) {
+  return value.is_integral() && !tile::is_float(elem) ? tile::bits_of_integer(elem, value.integer)
+                                                      : number_bits(elem, value.as_real());
 }
 
 void put(char* at, std::uint64_t bits, std::size_t size) { std::memcpy(at, &bits, size); }  // little endian
