@@ -72,6 +72,7 @@ class CaseSource {
   Subject& eager_;
   Engine& engine_;
   const DeviceType device_;
+  const bool convolves_;
   bool writes_;                        // eager changes inputs: it says so, or did with the recorded ones
   bool first_ = true, finite_ = true;  // of the recorded case: not made yet; what eager gave
   std::vector<bool> fixed_;            // metas that are not varied; empty: not known

@@ -124,13 +124,13 @@ void write_types(Lines& lines, const std::vector<OutputRecord>& outputs, bool ma
 }
 
 // The outputs; and one more entry that carries the blame where something else was worse than all of them: another draw,
-// or an input that was changed.
+// or an input that was changed. Where there are none, one that says how right the record is.
 std::vector<OutputRecord> outputs_to_blame(const Record& r) {
   Record said;
   said.tightest_t = kTightest;
   said.outputs = r.outputs;
   const int all = record_tightest_t(r);
-  if (score_class(r.status) == Status::correct && record_tightest_t(said) < all) {
+  if (score_class(r.status) == Status::correct && (record_tightest_t(said) < all || r.outputs.empty())) {
     OutputRecord& other = said.outputs.emplace_back();
     other.dtype = "float32";
     other.tightest_t.fill(all);
