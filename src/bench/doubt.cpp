@@ -17,6 +17,12 @@ constexpr double kTimes = 8;            // what they moved by
 
 std::int64_t some_of(std::int64_t elements) { return std::min<std::int64_t>(4, elements / 16); }
 
+// What most elements beside one another are off by.
+double usual_of(std::array<double, kTogether> off, std::int64_t count) {
+  std::nth_element(off.begin(), off.begin() + count / 2, off.begin() + count);
+  return off[count / 2];
+}
+
 // The elements of one tensor on all sides, from `begin` on, as distances from eager's.
 template <class E>
 struct Moves {
@@ -30,16 +36,15 @@ struct Moves {
   }
   static bool finite(const E& x) { return std::isfinite(static_cast<double>(x.value())); }
   void add(std::int64_t begin, std::int64_t count, const Tolerance& tolerance, Doubt& out) const {
-    std::array<double, kTogether> moved{}, sorted{};
+    std::array<double, kTogether> moved{};
     for (std::int64_t i = 0; i < count; ++i)
       moved[i] =
           std::max(distance(one[begin + i], expected[begin + i]), distance(other[begin + i], expected[begin + i]));
-    std::copy_n(moved.begin(), count, sorted.begin());
-    std::nth_element(sorted.begin(), sorted.begin() + count / 2, sorted.begin() + count);
+    const double usual = usual_of(moved, count);
     for (std::int64_t i = 0; i < count; ++i) {
       const E& e = expected[begin + i];
       const double allowed = tolerance.atol + tolerance.rtol * std::fabs(static_cast<double>(e.value())) +
-                             kTimes * std::max(moved[i], sorted[count / 2]);
+                             kTimes * std::max(moved[i], usual);
       out.unexplained += distance(got[begin + i], e) <= allowed ? 0 : 1;
       out.usual += distance(another[begin + i], e) <= allowed ? 0 : 1;
       out.broken +=
@@ -73,15 +78,14 @@ std::int64_t count_less_exact(const double* exact, const void* expected, const v
                               const Tolerance& tolerance, Engine& engine) {
   const auto *e = static_cast<const E*>(expected), *g = static_cast<const E*>(got);
   const auto look = [&](std::int64_t begin, std::int64_t count) {
-    std::array<double, kTogether> off{}, sorted{};
+    std::array<double, kTogether> off{};
     for (std::int64_t i = 0; i < count; ++i)
       off[i] = std::fabs(static_cast<double>(e[begin + i].value()) - exact[begin + i]);
-    std::copy_n(off.begin(), count, sorted.begin());
-    std::nth_element(sorted.begin(), sorted.begin() + count / 2, sorted.begin() + count);
+    const double usual = usual_of(off, count);
     std::int64_t out = 0;
     for (std::int64_t i = 0; i < count; ++i) {
       const double x = exact[begin + i], d = std::fabs(static_cast<double>(g[begin + i].value()) - x);
-      const double allowed = tolerance.atol + tolerance.rtol * std::fabs(x) + std::max(off[i], sorted[count / 2]);
+      const double allowed = tolerance.atol + tolerance.rtol * std::fabs(x) + std::max(off[i], usual);
       out += d <= allowed && std::isfinite(d) ? 0 : 1;
     }
     return out;

@@ -268,8 +268,7 @@ class Evaluator::Impl {
       const Comparison forwards = checked_run(backend);
       variants_ = std::max(variants_, backend.variants());
       tuned_ = std::max(tuned_, backend.tuned());
-      for (const std::string& fact : backend.facts())
-        if (std::find(out_.notes.begin(), out_.notes.end(), fact) == out_.notes.end()) out_.notes.push_back(fact);
+      for (const std::string& fact : backend.facts()) note_once(fact);
       of_variants_.push_back(forwards);
       // Last bits are other ones in the checked build, and may decide: what the fast build accesses is looked at too.
       by_contents_ |= backend.by_contents();
@@ -440,23 +439,25 @@ class Evaluator::Impl {
   void compare_inputs(const Case& c, const std::vector<TensorRef>& got, Comparison& comparison) {
     for (std::size_t i = 0; i < got.size(); ++i) {
       const std::string& name = graph_.graph.nodes[i].name;
-      if (!c.changed[i] && !equal_bytes(c.inputs[i], got[i], engine_).take())
+      const bool left = equal_bytes(c.inputs[i], got[i], engine_).take();
+      if (!c.changed[i] && !left)
         stop(Status::integrity, {Code::integrity,
                                  {path_, 0, 0, {}},
                                  fmt::format("input '{}' was changed, and eager leaves it alone", name),
                                  {"write to a new tensor: torch.empty_like(x)"}});
       if (!c.changed[i]) continue;
-      const bool left = equal_bytes(c.inputs[i], got[i], engine_).take();
       if (std::find(changing_.begin(), changing_.end(), i) == changing_.end()) {
         changing_.push_back(i);
-        if (!left) must_change_.push_back(i);
-        if (left) out_.notes.push_back(fmt::format("input '{}' is left as it was; eager changes it", name));
+        if (left)
+          out_.notes.push_back(fmt::format("input '{}' is left as it was; eager changes it", name));
+        else
+          must_change_.push_back(i);
       }
-      const bool may_leave = std::find(must_change_.begin(), must_change_.end(), i) == must_change_.end();
-      const TensorRef& found = left && may_leave ? c.eager_inputs[i] : got[i];
-      OutputComparison o = compare(c.eager_inputs[i], found, engine_, c.draw.spread).take();
-      o.name =
-          fmt::format("input '{}', which eager changes{}", name, left && may_leave ? " and the candidate leaves" : "");
+      const bool must = std::find(must_change_.begin(), must_change_.end(), i) != must_change_.end();
+      const bool excused = left && !must;
+      OutputComparison o =
+          compare(c.eager_inputs[i], excused ? c.eager_inputs[i] : got[i], engine_, c.draw.spread).take();
+      o.name = fmt::format("input '{}', which eager changes{}", name, excused ? " and the candidate leaves" : "");
       comparison.outputs.push_back(std::move(o));
     }
   }

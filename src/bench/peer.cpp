@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "bench/device.h"
 #include "fx/printer.h"
 
@@ -282,14 +283,40 @@ std::string peer_python() {
   return program_find("python3").value_or("/usr/bin/python3");
 }
 
+// A torch that was not installed as a package has no version that can be asked for without loading it.
+constexpr const char* kLook = R"(
+import importlib.metadata as m, importlib.util as u, platform as p
+try:
+    torch = m.version('torch')
+except m.PackageNotFoundError:
+    torch = 'unknown' if u.find_spec('torch') else ''
+print(p.python_version(), torch)
+)";
+
+PeerPython peer_look() {
+  PeerPython out;
+  out.path = peer_python();
+  std::vector<std::string> environment;  // a torch may be on PYTHONPATH
+  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
+  const auto ran = process_run({out.path, "-c", kLook}, environment);
+  if (!ran) {
+    out.trouble = ran.error().message;
+    return out;
+  }
+  const auto words = text_split(text_trim(ran->output), ' ');
+  if (ran->status != 0 || words.size() != 2) return out;
+  out.version = words[0];
+  out.torch = words[1];
+  return out;
+}
+
 Result<std::monostate> peer_ready() {
-  const std::string python = peer_python();
-  const std::string note = "set PASSNET_PYTHON to a Python that has torch";
-  const auto result = process_run(
-      {python, "-c", "import importlib.util, sys; sys.exit(0 if importlib.util.find_spec('torch') else 3)"}, {});
-  if (!result) return Error{Code::environment, {}, result.error().message, {note}};
-  if (result->status != 0) return Error{Code::environment, {}, fmt::format("{} has no torch", python), {note}};
-  return std::monostate{};
+  const PeerPython python = peer_look();
+  if (!python.torch.empty()) return std::monostate{};
+  return Error{Code::environment,
+               {},
+               python.trouble.empty() ? fmt::format("{} has no torch", python.path) : python.trouble,
+               {"set PASSNET_PYTHON to a Python that has torch"}};
 }
 
 Result<std::unique_ptr<Subject>> peer_subject(const Candidate& candidate, const GraphFolder& graph, Engine& engine,

@@ -13,6 +13,13 @@ Result<std::unique_ptr<Subject>> peer_subject(const Candidate& candidate, const 
                                               DeviceType device);
 // The Python that has torch: $PASSNET_PYTHON, the project's virtual environment beside the binary, python3.
 std::string peer_python();
+
+// What that Python is, found out without loading torch.
+struct PeerPython {
+  std::string path, version, torch;  // versions; torch is empty where it has none
+  std::string trouble;               // why it cannot be started
+};
+PeerPython peer_look();
 // The environment's error where there is no such Python, or none that has torch.
 Result<std::monostate> peer_ready();
 

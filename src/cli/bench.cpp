@@ -124,7 +124,7 @@ int bench(const Options& o, const std::string& config) {
     require_same(r.conditions, conditions);
     finished.insert_or_assign(key_of(r), std::move(r));
   }
-  file_write(o.out + "/config.toml", config).take();
+  file_write(fmt::format("{}/{}", o.out, kConfigFile), config).take();
 
   const std::vector<Job> all = all_jobs(tasks, options, conditions, o);
   std::vector<Job> jobs;

@@ -7,6 +7,8 @@
 
 namespace passnet::cli {
 
+inline constexpr const char* kConfigFile = "config.toml";  // in a run's folder
+
 // --config FILE. Called before the command's other options are added: their values are taken in its order, and what the
 // command line gives is left as it is.
 void add_config(CLI::App& command);

@@ -6,7 +6,6 @@
 
 #include "base/cache.h"
 #include "base/file.h"
-#include "base/process.h"
 #include "base/text.h"
 #include "bench/peer.h"
 #include "cli/command.h"
@@ -40,17 +39,10 @@ std::string gpu_text(const cuda::Device& d) {
 }
 
 // The Python of the candidates that run in it.
-Finding python() {
-  const std::string path = peer_python();
-  Finding out{"Python", path + ": does not run", "eager-python and inductor are candidates", false, false};
-  const auto ran = process_run(
-      {path, "-c", "import importlib.metadata as m, platform as p; print(p.python_version(), m.version('torch'))"},
-      {"PATH=/usr/bin:/bin"});
-  if (!ran) return out;
-  const auto words = text_split(text_trim(ran->output), ' ');
-  out.good = ran->status == 0 && words.size() == 2;
-  out.state = out.good ? fmt::format("{}: {}, torch {}", path, words[0], words[1]) : path + ": has no torch";
-  return out;
+std::string python_text(const PeerPython& python) {
+  if (!python.trouble.empty()) return python.path + ": does not run";
+  return python.torch.empty() ? python.path + ": has no torch"
+                              : fmt::format("{}: {}, torch {}", python.path, python.version, python.torch);
 }
 
 int doctor(bool json) {
@@ -89,7 +81,9 @@ int doctor(bool json) {
                       : file_exists(*cache) ? *cache
                                             : fmt::format("{} (not made yet)", *cache),
                       "kernels are compiled once", false, static_cast<bool>(cache)});
-  findings.push_back(python());
+  const PeerPython python = peer_look();
+  findings.push_back(
+      {"Python", python_text(python), "eager-python and inductor are candidates", false, !python.torch.empty()});
   const auto missing = guard::missing_features();
   findings.push_back({"sandbox",
                       missing.empty() ? fmt::format("{} rules: Landlock, seccomp, limits", guard::seal_rules().size())

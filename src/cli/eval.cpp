@@ -9,6 +9,7 @@
 #include "bench/log.h"
 #include "cli/bench_options.h"
 #include "cli/bench_report.h"
+#include "cli/json_line.h"
 #include "cli/progress.h"
 #include "cli/task_list.h"
 
@@ -69,12 +70,12 @@ int eval(const Options& o) {
   const nlohmann::ordered_json score = {{"id", tasks[0].name}, {"score", *card.score.as}};
   if (o.write) {
     file_write(o.out + "/eval.log", log).take();
-    file_write(o.out + "/aggregated_score.json", score.dump() + "\n").take();
+    file_write(o.out + "/aggregated_score.json", json_line(score) + "\n").take();
   }
   if (o.json) {
     nlohmann::ordered_json document = score;
     for (const Record& r : records) document["graphs"].push_back(to_json(r));
-    fmt::print("{}\n", document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n", json_line(document));
   } else if (o.log) {
     fmt::print("{}", log);
   } else {

@@ -14,7 +14,9 @@
 #include "base/text.h"
 #include "bench/journal.h"
 #include "bench/results.h"
+#include "bench/run_index.h"
 #include "cli/command.h"
+#include "cli/config_file.h"
 
 namespace passnet::cli {
 
@@ -256,16 +258,18 @@ int compare_runs(const Options& o) {
 // ---- delete
 
 // What bench and eval write into a run's folder; a folder of the author's passes is there beside a config only.
-constexpr const char* kRunFiles[] = {
-    kRecordsFile,  "index.sqlite", "index.sqlite-wal", "index.sqlite-shm",     "index.sqlite-journal",
-    "config.toml", "lock",         "eval.log",         "aggregated_score.json"};
-constexpr const char *kConfigFile = "config.toml", *kAuthorFolder = "author";
+constexpr const char* kRunFiles[] = {kRecordsFile, kIndexFile, kConfigFile,
+                                     kLockFile,    "eval.log", "aggregated_score.json"};
+constexpr const char* kBesideIndex[] = {"-wal", "-shm", "-journal"};  // SQLite's
+constexpr const char* kAuthorFolder = "author";
 
 // Deletes what is the run's and, where nothing else is there, the folder. False: something is left.
 bool delete_files(const fs::path& folder, std::error_code& error) {
   if (file_exists((folder / kConfigFile).string())) fs::remove_all(folder / kAuthorFolder, error);
   for (const char* name : kRunFiles)
     if (!error) fs::remove(folder / name, error);
+  for (const char* ending : kBesideIndex)
+    if (!error) fs::remove(folder / (std::string(kIndexFile) + ending), error);
   if (error || !fs::is_empty(folder, error)) return false;
   return fs::remove(folder, error);
 }
