@@ -15,10 +15,10 @@ help: ## list the targets
 setup: ## install system packages, torch and NVRTC (into .venv)
 	@tools/setup
 
-build/build.ninja: CMakeLists.txt CMakePresets.json
-	@cmake --preset release $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON=$(PASSNET_PYTHON)) >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }; rm -f build.log
+build/build.ninja: CMakeLists.txt CMakePresets.json | setup
+	@cmake --preset release $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON="$(PASSNET_PYTHON)") >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }; rm -f build.log
 
-build: setup build/build.ninja ## build build/passnet
+build: build/build.ninja ## build build/passnet
 	@cmake --build build -j $(JOBS) -- --quiet
 
 DEMO_TASKS = qwen2_silu_mlp gpt2_tanh_gelu llama_rms_norm
@@ -37,12 +37,10 @@ demo: build ## bench hand-written passes, the author's and none on three tasks o
 	@echo "The event log, and trajectories for training in three formats, are in build/demo-agent."
 
 test: build ## run the whole suite; ends with 'N passed, N failed'
-	@cd build && ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml
-	@$(PYTHON) tests/summary.py build/ctest.xml
+	@(cd build && ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml); code=$$?; $(PYTHON) tests/summary.py build/ctest.xml; exit $$code
 
 check-all: build ## as test, every graph of $(SHARED)/passbench against Python torch, kernels against Triton's interpreter (an hour)
-	@cd build && PASSNET_ALL=1 ctest --output-on-failure -j 1 --test-output-size-passed 1000000 --output-junit ctest.xml
-	@$(PYTHON) tests/summary.py build/ctest.xml
+	@(cd build && PASSNET_ALL=1 ctest --output-on-failure -j 1 --test-output-size-passed 1000000 --output-junit ctest.xml); code=$$?; $(PYTHON) tests/summary.py build/ctest.xml; exit $$code
 
 check-peers: build ## the agent against LiteLLM, mcp, fastmcp, openenv-core and datasets from PyPI (into .venv-peers)
 	@test -e .venv-peers/.done || { python3 -m venv .venv-peers && .venv-peers/bin/pip install -q -r tests/agent/requirements-peers.txt && touch .venv-peers/.done; }
@@ -50,9 +48,8 @@ check-peers: build ## the agent against LiteLLM, mcp, fastmcp, openenv-core and 
 
 # Leaks are looked for in the unit tests (tests/unit/CMakeLists.txt): that takes seconds a process, and the text cases are thousands of them.
 sanitize: setup ## the suite under address and undefined-behaviour sanitizers
-	@cmake --preset sanitize $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON=$(PASSNET_PYTHON)) >/dev/null && cmake --build --preset sanitize -j $(JOBS) -- --quiet
-	@cd build-sanitize && ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0 ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml -LE differential
-	@$(PYTHON) tests/summary.py build-sanitize/ctest.xml
+	@cmake --preset sanitize $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON="$(PASSNET_PYTHON)") >/dev/null && cmake --build --preset sanitize -j $(JOBS) -- --quiet
+	@(cd build-sanitize && ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0 ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml -LE differential); code=$$?; $(PYTHON) tests/summary.py build-sanitize/ctest.xml; exit $$code
 
 gpu-check: ## build, compare and time on a machine with a GPU; the report goes to docs/gpu-report.txt
 	@set -o pipefail; tools/gpu-check $(CMAKE_OPTIONS) | tee docs/gpu-report.txt

@@ -66,6 +66,8 @@ def matches(expected, got):
 def run_case(path, binary, also=""):
     head, sections = read_case(path)
     commands = [line[2:].strip() for line in head if line.startswith("$ ")]
+    if not commands:
+        raise ValueError(f"{path}: a case without a command")
     limit = next((float(k.split()[1]) for k in sections if k.startswith("seconds ")), 120)
     if "ASAN_OPTIONS" in os.environ:  # sanitizers take their time
         limit *= 10

@@ -32,7 +32,8 @@ class Runner {
   bool run(int at_once) {
     alone_ = at_once == 1 || jobs_.size() == 1;
     std::vector<std::thread> threads;
-    for (int i = 0; i < at_once; ++i) threads.emplace_back([this] { work(); });
+    const auto most = static_cast<int>(std::min<std::size_t>(jobs_.size(), std::numeric_limits<int>::max()));
+    for (int i = 0; i < std::min(at_once, most); ++i) threads.emplace_back([this] { work(); });
     for (std::thread& t : threads) t.join();
     if (error_) std::rethrow_exception(error_);
     return !stop_;

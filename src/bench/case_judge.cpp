@@ -34,19 +34,20 @@ void CaseJudge::loosen(Comparison& comparison) {
   }
 }
 
-bool CaseJudge::excuse(Case& c, Comparison& comparison, const RunValue& got) {
-  const auto expected = leaves(c.expected_on_cpu), have = leaves(got);
+bool CaseJudge::excuse(Case& c, Comparison& comparison, const RunValue& got, const std::vector<TensorRef>& got_inputs) {
+  const std::vector<RunValue> expected = compared(c, c.expected_on_cpu, c.eager_inputs),
+                              have = compared(c, got, got_inputs);
   bool out = false;
-  for (std::size_t i = 0; i < have.size(); ++i) {
+  for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
     OutputComparison& o = comparison.outputs[i];
-    const bool half = o.dtype == Dtype::float16 || o.dtype == Dtype::bfloat16;
-    if (!half || o.tightest_t <= at_ || have[i]->kind != RunValue::Kind::tensor) continue;
-    const RunValue* all = source_.exact(c);
-    const auto exact = all == nullptr ? std::vector<const RunValue*>() : leaves(*all);
+    if (!source_.is_crude(o.dtype) || o.tightest_t <= at_ || have[i].kind != RunValue::Kind::tensor) continue;
+    const Case::Answer* answer = source_.exact(c);
+    if (answer == nullptr) continue;
+    const std::vector<RunValue> exact = compared(c, answer->value, answer->inputs);
     if (exact.size() != expected.size()) continue;
     Tolerance allowed = tolerance(*law_of(o.dtype), at_);
     allowed.atol *= c.draw.spread;
-    if (!is_as_exact(*exact[i], expected[i]->tensor, have[i]->tensor, allowed, engine_).take()) continue;
+    if (!is_as_exact(exact[i], expected[i].tensor, have[i].tensor, allowed, engine_).take()) continue;
     o.tightest_t = at_;
     for (int& t : o.by_law) t = std::min(t, at_);
     o.wrong = 0;
@@ -95,8 +96,8 @@ bool CaseJudge::is_explained(Case& c, std::size_t i, const RunValue& expected, c
                              const Tolerance& tolerance) {
   if (!source_.move(c)) return false;
   std::vector<RunValue> values;
-  for (const Case::Moved& m : c.moved) {
-    std::vector<RunValue> all = compared(c, m.answer, m.inputs);
+  for (const Case::Answer& m : c.moved) {
+    std::vector<RunValue> all = compared(c, m.value, m.inputs);
     if (i >= all.size()) return false;
     values.push_back(std::move(all[i]));
   }

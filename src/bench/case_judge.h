@@ -16,10 +16,9 @@ class CaseJudge {
   // Other draws are there to find answers that do not compute; what a last bit decides there is not held against
   // anyone.
   static void loosen(Comparison& comparison);
-  // Eager's halves may be added up in halves, and be further from the answer than a candidate is. An output of these
-  // that is wrong beside eager's and no further from the answer in float64 becomes right at the t that is asked for.
-  // True: there is one.
-  bool excuse(Case& c, Comparison& comparison, const RunValue& got);
+  // Where eager is crude, it may be further from the answer than a candidate is. What is wrong beside eager's and no
+  // further from the answer in float64 becomes right at the t that is asked for. True: there is such an output.
+  bool excuse(Case& c, Comparison& comparison, const RunValue& got, const std::vector<TensorRef>& got_inputs);
   // Whether a comparison is held against the candidate; an output that is as near as a constant becomes right at no t.
   // Far out, what is asked is whether clamps and the like are there at all.
   bool counts(Case& c, Comparison& comparison, const RunValue& got, const std::vector<TensorRef>& got_inputs);

@@ -150,7 +150,7 @@ Result<std::monostate> CaseSource::again(Case& c) {
   return std::monostate{};
 }
 
-const RunValue* CaseSource::exact(Case& c) {
+const Case::Answer* CaseSource::exact(Case& c) {
   if (!c.asked_exact) {
     c.asked_exact = true;
     std::vector<TensorRef> inputs;
@@ -160,9 +160,15 @@ const RunValue* CaseSource::exact(Case& c) {
       inputs.push_back(engine_.allocate(desc).take());
       engine_.copy(inputs.back(), t).take();
     }
-    if (auto answer = eager_.run(inputs)) c.exact = on_cpu(*answer, engine_);
+    if (auto answer = eager_.run(inputs))
+      c.exact = {on_cpu(*answer, engine_), c.changes() ? std::move(inputs) : std::vector<TensorRef>()};
   }
   return c.exact ? &*c.exact : nullptr;
+}
+
+bool CaseSource::is_crude(Dtype dtype) const {
+  const bool half = dtype == Dtype::float16 || dtype == Dtype::bfloat16;
+  return half || (dtype == Dtype::float32 && convolves_ && device_ == DeviceType::cuda);  // TF32
 }
 
 Result<std::monostate> CaseSource::move(Case& c) {

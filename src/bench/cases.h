@@ -22,13 +22,13 @@ struct Case {
   bool by_timed_threads = false;  // expected was
   bool firm = true;               // a wrong answer would surely be seen
   std::vector<Typical> typical;   // by value that is compared. Made when somebody asks
-  // Eager's answers, and what it made of its inputs, when these were moved. Made when somebody asks.
-  struct Moved {
-    RunValue answer;
+  // What eager makes of other inputs, and these after it. Made when somebody asks.
+  struct Answer {
+    RunValue value;  // on the CPU
     std::vector<TensorRef> inputs;
   };
-  std::vector<Moved> moved;
-  std::optional<RunValue> exact;  // in float64, on the CPU. Made when somebody asks
+  std::vector<Answer> moved;
+  std::optional<Answer> exact;  // of the same inputs in float64
   bool asked_exact = false;
   bool changes() const { return std::find(changed.begin(), changed.end(), true) != changed.end(); }
 };
@@ -52,7 +52,9 @@ class CaseSource {
   Result<std::monostate> move(Case& c);
 
   // Eager's answer in float64; none: it has none, or the graph asks for dtypes itself.
-  const RunValue* exact(Case& c);
+  const Case::Answer* exact(Case& c);
+  // Whether eager adds up, or multiplies, in less than the dtype's own precision.
+  bool is_crude(Dtype dtype) const;
 
   // Inputs whose recorded contents stay in every draw, since eager fails on others.
   const std::vector<std::string>& never_varied() const { return never_varied_; }

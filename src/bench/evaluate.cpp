@@ -292,20 +292,21 @@ class Evaluator::Impl {
   Comparison checked_run(CheckedBackend& backend) {
     std::vector<std::unique_ptr<WrapperStep>> steps;
     const auto subject = with_kernels(backend, steps);
-    const RunValue got = run_checked(*subject, backend, cases_[0]);
+    std::vector<TensorRef>& inputs = source_->given(cases_[0]);
+    const RunValue got = run_checked(*subject, backend, inputs);
     Comparison out = compare(cases_[0].expected_on_cpu, got, engine_).take();
-    if (out.outcome == Comparison::Outcome::compared) judge_->excuse(cases_[0], out, got);
+    if (out.outcome == Comparison::Outcome::compared) judge_->excuse(cases_[0], out, got, inputs);
     const bool others = backend.by_contents() || has_shapes_by_contents(graph_.graph);
     for (std::size_t i = 1; i < draws_.size() && others; ++i)
       if (std::optional<Case> c = other_case(i)) {
-        run_checked(*subject, backend, *c);
+        run_checked(*subject, backend, source_->given(*c));
         if (bytes_of(c->inputs) < kSmallBytes) small_cases_[i] = std::move(c);
       }
     return out;
   }
 
-  RunValue run_checked(Subject& subject, CheckedBackend& backend, const Case& c) {
-    auto result = subject.run(source_->given(c));
+  RunValue run_checked(Subject& subject, CheckedBackend& backend, std::vector<TensorRef>& inputs) {
+    auto result = subject.run(inputs);
     if (result) return std::move(*result);
     std::vector<Error> errors = backend.errors();
     if (errors.empty()) errors = {result.error()};
@@ -328,7 +329,7 @@ class Evaluator::Impl {
       CheckedBackend backend(options_.device, {.variant = v, .followed = true});
       std::vector<std::unique_ptr<WrapperStep>> steps;
       const auto subject = with_kernels(backend, steps);
-      for (const Case& c : cases_) run_checked(*subject, backend, c);
+      for (const Case& c : cases_) run_checked(*subject, backend, source_->given(c));
     }
   }
 
@@ -402,9 +403,9 @@ class Evaluator::Impl {
     const auto& outputs = out_.comparison.outputs;
     if (std::none_of(outputs.begin(), outputs.end(), may_be_less_exact)) return;
     if (!right || bytes_of(c.inputs) > kPreciseBytes || candidate_.kind != Candidate::Kind::passes) return;
-    const RunValue* exact = source_->exact(c);
+    const Case::Answer* exact = source_->exact(c);
     if (exact == nullptr) return;
-    const auto precision = audit_precision(*exact, c.expected, got, engine_).take();
+    const auto precision = audit_precision(exact->value, c.expected, got, engine_).take();
     if (precision && precision->lower())
       out_.notes.push_back(
           fmt::format("less exact than eager: the largest error is {:.2g} of the largest value, {:.2g} times eager's",
@@ -420,8 +421,8 @@ class Evaluator::Impl {
     Comparison comparison = compare(c.expected_on_cpu, got, engine_, c.draw.spread).take();
     if (comparison.outcome != Comparison::Outcome::compared) return comparison;
     if (!c.draw.recorded()) CaseJudge::loosen(comparison);
-    if (judge_->excuse(c, comparison, got)) note_once("eager itself is further from the answer in float64");
     compare_inputs(c, got_inputs, comparison);
+    if (judge_->excuse(c, comparison, got, got_inputs)) note_once("eager itself is further from the answer in float64");
     if (!c.draw.recorded())
       for (OutputComparison& o : comparison.outputs) o.inputs = draw_text(c.draw);
     std::vector<std::string> names;

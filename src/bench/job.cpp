@@ -11,6 +11,7 @@
 #include <span>
 
 #include "base/cache.h"
+#include "base/line_file.h"
 #include "base/process.h"
 #include "bench/device.h"
 #include "cuda/driver.h"
@@ -272,7 +273,8 @@ bool JobRun::receive(std::string_view stage, const Cancelled& cancelled) {
   while (true) {
     auto message = worker_->channel().receive(0.2);
     if (message) {
-      auto answer = answer_from(*message);
+      auto answer = message->size() > kLineLimit ? Error{Code::limit, {}, "it is too long for a record", {}}
+                                                 : answer_from(*message);
       if (!answer) {
         worker_->kill();
         died(stage, Status::integrity, fmt::format("the worker's answer makes no sense: {}", answer.error().message));

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,8 +49,14 @@ class Python {
     auto out = std::unique_ptr<Python>(new Python);
     const std::string python = peer_python();
     int to[2], from[2];
-    if (::pipe2(to, O_CLOEXEC) != 0 || ::pipe2(from, O_CLOEXEC) != 0)
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to) != 0)  // which can be written without a signal
+      return Error{Code::environment, {}, "cannot make a socket", {}};
+    out->to_ = to[1];
+    if (::pipe2(from, O_CLOEXEC) != 0) {
+      ::close(to[0]);
       return Error{Code::environment, {}, "cannot make a pipe", {}};
+    }
+    out->from_ = from[0];
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, to[0], 0);
@@ -65,8 +73,6 @@ class Python {
     ::posix_spawnattr_destroy(&attributes);
     ::close(to[0]);
     ::close(from[1]);
-    out->to_ = to[1];
-    out->from_ = from[0];
     if (error != 0) {
       out->pid_ = 0;
       return Error{Code::environment,
@@ -89,7 +95,7 @@ class Python {
   Result<json> ask(const json& request) {
     const std::string line = request.dump() + "\n";
     for (std::size_t done = 0; done < line.size();) {
-      const ssize_t n = ::write(to_, line.data() + done, line.size() - done);
+      const ssize_t n = ::send(to_, line.data() + done, line.size() - done, MSG_NOSIGNAL);
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) return gone();
       done += static_cast<std::size_t>(n);
@@ -134,24 +140,46 @@ class Python {
   std::string buffer_;
 };
 
-// A folder in memory where there is one, gone with its owner.
+// A folder in memory where there is one, gone with its owner. One who was killed leaves it; the next removes it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    const char* base = ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    path_ = fmt::format("{}/passnet-peer-XXXXXX", base);
+    const std::string base = ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    remove_left_ones(base);
+    path_ = fmt::format("{}/{}XXXXXX", base, kName);
     if (::mkdtemp(path_.data()) == nullptr) fail(Code::environment, fmt::format("cannot make a folder in {}", base));
+    lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ::flock(lock_, LOCK_SH);
   }
   ~TemporaryFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
+    ::close(lock_);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   const std::string& path() const { return path_; }
 
  private:
+  static constexpr std::string_view kName = "passnet-peer-";
+  static void remove_left_ones(const std::string& base) {
+    constexpr std::chrono::minutes kSurelyLocked{1};
+    std::error_code ignored;
+    for (std::filesystem::directory_iterator at(base, ignored), end; !ignored && at != end; at.increment(ignored)) {
+      std::error_code unknown;
+      const auto changed = at->last_write_time(unknown);
+      if (!at->path().filename().string().starts_with(kName) || unknown ||
+          std::filesystem::file_time_type::clock::now() - changed < kSurelyLocked)
+        continue;
+      const int fd = ::open(at->path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+      if (fd < 0) continue;
+      if (::flock(fd, LOCK_EX | LOCK_NB) == 0) std::filesystem::remove_all(at->path(), unknown);
+      ::close(fd);
+    }
+  }
+
   std::string path_;
+  int lock_ = -1;
 };
 
 class PeerSide final : public Side {
@@ -275,7 +303,8 @@ class PeerSubject final : public Subject {
 }  // namespace
 
 std::string peer_python() {
-  if (const char* given = std::getenv("PASSNET_PYTHON"); given != nullptr && *given != 0) return given;
+  if (const char* given = std::getenv("PASSNET_PYTHON"); given != nullptr && *given != 0)
+    return program_find(given).value_or(given);
   std::error_code ignored;
   const auto binary = std::filesystem::read_symlink("/proc/self/exe", ignored);
   const auto own = binary.parent_path().parent_path() / ".venv/bin/python";

@@ -14,6 +14,7 @@
 #include "cli/bench_options.h"
 #include "cli/json_line.h"
 #include "cli/task_list.h"
+#include "cli/validators.h"
 
 namespace passnet::cli {
 
@@ -181,17 +182,15 @@ void add_agent_run(CLI::App& agent, Outcome& outcome) {
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   command->add_option("--tokens", o->limits.tokens, "Tokens of a conversation")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
-  command->add_option("--seconds", o->limits.seconds, "Seconds of an attempt")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  command->add_option("--seconds", o->limits.seconds, "Seconds of an attempt")->check(kPositive)->capture_default_str();
   command->add_option("--call-seconds", o->limits.call_seconds, "Seconds of one answer, tries included")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command
       ->add_option("--evaluation-seconds", o->run.session.evaluation_seconds, "Seconds of one evaluation of all graphs")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command->add_option("--prompts", o->prompts, "A folder with prompts that replace the built-in ones by name")
       ->type_name("DIR");

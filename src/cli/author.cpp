@@ -7,6 +7,7 @@
 #include "bench/device.h"
 #include "cli/command.h"
 #include "cli/graph_list.h"
+#include "cli/validators.h"
 #include "exec/walk.h"
 #include "fx/folder.h"
 
@@ -108,7 +109,7 @@ void add_author(CLI::App& app, Outcome& outcome) {
   add_threads(*command, o->threads, "Threads to write for; while measuring all cores unless given, else 1");
   command->add_option("--seconds", o->seconds, "For measuring, after which fewer graphs and plans are tried")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   command->add_option("--plan", o->plan, "How kernels are laid over programs, fixed: FIELD=N,... (docs/author.md)")
       ->type_name("PLAN");
   command->add_flag("--single-wrapper", o->single_wrapper, "One wrapper for all passes, which looks at a route");

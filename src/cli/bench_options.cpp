@@ -9,6 +9,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "bench/peer.h"
+#include "cli/load_options.h"
 #include "cli/validators.h"
 #include "exec/engine.h"
 
@@ -117,18 +118,7 @@ void EvaluationFlags::add_options(CLI::App& command) {
       ->check(CLI::Range(kTightest, kLoosest))
       ->capture_default_str();
   command.add_flag("--checked,!--no-checked", e.checked, "Run the checked build first (default)");
-  command
-      .add_option("--policy", policy, "closed: a wrapper may only allocate, view and launch; open: not checked at load")
-      ->check(CLI::IsMember({"closed", "open"}))
-      ->capture_default_str();
-  command.add_option("--output-pass-pattern-limit", e.load.pattern_limit, "Patterns taken, in list order")
-      ->capture_default_str();
-  command
-      .add_option("--output-pass-replacement-func-limit", e.load.replacement_func_limit,
-                  "Different wrappers taken, in list order; 0: all")
-      ->capture_default_str();
-  command.add_option("--input-passes", e.load.input_folder, "A folder of given passes, overridden by name")
-      ->type_name("FOLDER");
+  add_load_options(command, e.load);
 }
 
 BenchOptions EvaluationFlags::resolve() const {
@@ -136,7 +126,6 @@ BenchOptions EvaluationFlags::resolve() const {
   EvaluateOptions& e = out.evaluate;
   e.match = match == "strict" ? MatchMode::strict : MatchMode::normal;
   e.device = device_from_name(device).take();
-  e.load.open_policy = policy == "open";
   if (cuda_graphs != "author") out.cuda_graphs = cuda_graphs == "all";
   if (!cores.empty()) out.cores = read_cores(cores);
   const int available = out.cores.empty() ? core_count() : static_cast<int>(out.cores.size());

@@ -1,13 +1,13 @@
 // passnet data: from whole graphs to tasks and splits.
 #include "cli/data.h"
 
+#include "cli/validators.h"
+
 namespace passnet::cli {
 
 void add_farm_options(CLI::App& command, data::FarmOptions& options) {
   command.add_option("--jobs", options.jobs, "Graphs at once; 0: one a core")->capture_default_str();
-  command.add_option("--timeout", options.timeout_s, "Seconds for one graph")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  command.add_option("--timeout", options.timeout_s, "Seconds for one graph")->check(kPositive)->capture_default_str();
 }
 
 void add_data(CLI::App& app, Outcome& outcome) {

@@ -12,6 +12,7 @@
 #include "cli/graph_list.h"
 #include "cli/json_line.h"
 #include "cli/progress.h"
+#include "cli/validators.h"
 #include "data/constraints.h"
 #include "data/graph_files.h"
 #include "data/subgraphs.h"
@@ -251,9 +252,9 @@ void add_data_cut(CLI::App& data, Outcome& outcome) {
       ->add_option("--range", o->ranges,
                    "Operators START to END - 1 of every graph; may be repeated. Inputs and the output do not count")
       ->type_name("START:END");
-  command->add_option("--every", o->every, "Ranges of N operators, one after another")->check(CLI::PositiveNumber);
+  command->add_option("--every", o->every, "Ranges of N operators, one after another")->check(kPositive);
   command->add_option("--step", o->step, "With --every: from one range's start to the next; default: N")
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   command
       ->add_option("--ranges", o->ranges_file,
                    "File with graph<TAB>start<TAB>end a line, as sole, typical and fusible write it")

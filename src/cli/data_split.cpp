@@ -9,6 +9,7 @@
 #include "cli/data.h"
 #include "cli/data_corpus.h"
 #include "cli/json_line.h"
+#include "cli/validators.h"
 #include "data/group.h"
 #include "data/split.h"
 
@@ -94,7 +95,9 @@ void add_data_split(CLI::App& data, Outcome& outcome) {
                    "Graphs that families of two parts share: drop them where they are fewer, or join the families")
       ->check(CLI::IsMember({"drop", "join"}))
       ->capture_default_str();
-  command->add_option("--seed", o->seed, "Another division of the same quality")->capture_default_str();
+  command->add_option("--seed", o->seed, "Another division of the same quality")
+      ->check(kNatural)
+      ->capture_default_str();
   command->footer(
       "Split before dedupe: a duplicate keeps its own model's family in its part.\n"
       "Near-duplicates: the same sequence of operators, or, of ten and more, one operator inserted, removed or\n"

@@ -6,6 +6,7 @@
 
 #include "base/cache.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "bench/peer.h"
 #include "cli/command.h"
@@ -19,13 +20,6 @@
 namespace passnet::cli {
 
 namespace {
-
-bool on_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  for (const std::string_view folder : text_split(path == nullptr ? "" : path, ':'))
-    if (!folder.empty() && file_exists(std::string(folder) + "/" + program)) return true;
-  return false;
-}
 
 struct Finding {
   std::string what, state, follows;
@@ -90,8 +84,10 @@ int doctor(bool json) {
                                       : text_join(missing, "; "),
                       "a candidate reaches no files, processes, network", false, missing.empty()});
   for (const auto& [program, follows] : {std::pair{"clang++", "another compiler for CPU kernels; fuzzing"},
-                                         std::pair{"nvcc", "CUDA kernels can be inspected"}})
-    findings.push_back({program, on_path(program) ? "yes" : "no", follows, false, on_path(program)});
+                                         std::pair{"nvcc", "CUDA kernels can be inspected"}}) {
+    const bool found = program_find(program).has_value();
+    findings.push_back({program, found ? "yes" : "no", follows, false, found});
+  }
   bool good = true;
   for (const Finding& f : findings) {
     good &= f.good || !f.required;

@@ -14,6 +14,7 @@
 #include "cli/graph_list.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
+#include "cli/validators.h"
 #include "exec/walk.h"
 #include "fx/printer.h"
 #include "ops/lower.h"
@@ -273,7 +274,7 @@ void add_graph(CLI::App& app, Outcome& outcome) {
   h->add_flag("--json", options->json, "Both hashes, one JSON object a line");
   CLI::App* r = add("run", "Replay the inputs and run the graph eagerly through ATen", run);
   r->add_flag("--json", options->json, "One JSON object a line: shape, dtype and sha256 of every output");
-  r->add_option("--seed", options->seed, "Seed of the inputs")->capture_default_str();
+  r->add_option("--seed", options->seed, "Seed of the inputs")->check(kNatural)->capture_default_str();
   r->add_option("--device", options->device, "cpu or cuda; device literals in the graph mean this one")
       ->capture_default_str();
   add_threads(*r, options->threads, "Threads of ATen; default: all cores");

@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/json_line.h"
 #include "cli/progress.h"
+#include "cli/validators.h"
 
 namespace passnet::cli {
 
@@ -197,13 +198,9 @@ void add_guard(CLI::App& app, Outcome& outcome) {
   suite->add_option("names", o->names, "Only candidates whose name holds one of these");
   suite->add_option("--suite", o->folder, "The suite's folder")->type_name("DIR")->capture_default_str();
   suite->add_option("--device", o->device, "cpu or cuda")->capture_default_str();
-  suite->add_option("--timeout", o->timeout_s, "Seconds for one candidate")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  suite->add_option("--memory", o->memory_mib, "MiB for one candidate")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  suite->add_option("--jobs", o->jobs, "Candidates at once; 0: one a core");
+  suite->add_option("--timeout", o->timeout_s, "Seconds for one candidate")->check(kPositive)->capture_default_str();
+  suite->add_option("--memory", o->memory_mib, "MiB for one candidate")->check(kPositive)->capture_default_str();
+  suite->add_option("--jobs", o->jobs, "Candidates at once; 0: one a core")->check(CLI::Range(0, 1000));
   suite->add_flag("--all", o->all, "Show those that are as expected too");
   suite->add_flag("--json", o->json, "One JSON object a line");
   suite->callback([=, &outcome] { outcome.code = exploits(*o); });

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/load_options.h"
 #include "fx/printer.h"
 #include "pass/load.h"
 #include "pass/manage.h"
@@ -20,16 +21,14 @@ namespace {
 
 struct Options {
   std::vector<std::string> folders;
-  std::string pass, arguments, policy = "closed", mode = "normal";
+  std::string pass, arguments, mode = "normal";
   bool no_plan = false;
   LoadOptions load;
   bool json = false;
 };
 
 Result<PassFolder> load(const std::string& path, const Options& o) {
-  LoadOptions options = o.load;
-  options.open_policy = o.policy == "open";
-  return path.ends_with(".py") ? load_pass_file(path, options) : load_pass_folder(path, options);
+  return path.ends_with(".py") ? load_pass_file(path, o.load) : load_pass_folder(path, o.load);
 }
 
 std::string args_text(const Pass& pass) {
@@ -136,20 +135,7 @@ void add_pass(CLI::App& app, Outcome& outcome) {
     command->add_option("folders", options->folders, "Pass folders, or single pass files")
         ->required()
         ->type_name("FOLDER");
-    command
-        ->add_option("--policy", options->policy,
-                     "closed: a wrapper may only allocate, view and launch; open: not checked at load")
-        ->check(CLI::IsMember({"closed", "open"}))
-        ->capture_default_str();
-    command->add_option("--output-pass-pattern-limit", options->load.pattern_limit, "Patterns taken, in list order")
-        ->capture_default_str();
-    command
-        ->add_option("--output-pass-replacement-func-limit", options->load.replacement_func_limit,
-                     "Different wrappers taken, in list order; 0: all")
-        ->capture_default_str();
-    command->add_option("--input-passes", options->load.input_folder, "A folder of given passes, overridden by name")
-        ->check(CLI::ExistingDirectory)
-        ->type_name("FOLDER");
+    add_load_options(*command, options->load);
   };
   CLI::App* c = pass->add_subcommand("check", "Load: order file, modules, policy, patterns, wrappers");
   common(c);

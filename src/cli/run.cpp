@@ -9,6 +9,8 @@
 #include "bench/evaluate.h"
 #include "cli/command.h"
 #include "cli/graph_list.h"
+#include "cli/load_options.h"
+#include "cli/validators.h"
 
 namespace passnet::cli {
 
@@ -16,9 +18,8 @@ namespace {
 
 struct Options {
   GraphSelection selection;
-  std::string passes, match = "normal", device = "cpu", policy = "closed";
+  std::string passes, match = "normal", device = "cpu";
   int threads = 0;
-  LoadOptions load;
   EvaluateOptions evaluate;
   bool json = false;
 };
@@ -88,13 +89,10 @@ int run(const Options& o) {
   options.draws = 0;  // the recorded inputs say what happens; more draws are the bench's
   options.match = o.match == "strict" ? MatchMode::strict : MatchMode::normal;
   options.device = device_from_name(o.device).take();
-  LoadOptions load = o.load;
-  load.open_policy = o.policy == "open";
   const auto graphs = o.selection.resolve();
   Engine& engine = *engine_load().take();
   device_ready(engine, options.device).take();
   engine.set_threads(o.threads > 0 ? o.threads : core_count());
-  options.load = load;
   const Candidate candidate;
   std::size_t right = 0;
   for (const std::string& graph : graphs) {
@@ -127,7 +125,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
       ->capture_default_str();
   command->add_option("--device", o->device, "cpu or cuda")->capture_default_str();
   add_threads(*command, o->threads, "Threads of torch and of kernels; default: all cores");
-  command->add_option("--seed", o->evaluate.seed, "Seed of the inputs")->capture_default_str();
+  command->add_option("--seed", o->evaluate.seed, "Seed of the inputs")->check(kNatural)->capture_default_str();
   command->add_option("--at", o->evaluate.at, "The tolerance t at which an answer counts as correct, -10..5")
       ->check(CLI::Range(kTightest, kLoosest))
       ->capture_default_str();
@@ -135,20 +133,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
                     "Run the checked build first: memory errors and races are found (default)");
   command->add_option("--dump-kernels", o->evaluate.dump_folder, "Write every stage of every kernel into this folder")
       ->type_name("FOLDER");
-  command
-      ->add_option("--policy", o->policy,
-                   "closed: a wrapper may only allocate, view and launch; open: not checked at load")
-      ->check(CLI::IsMember({"closed", "open"}))
-      ->capture_default_str();
-  command->add_option("--output-pass-pattern-limit", o->load.pattern_limit, "Patterns taken, in list order")
-      ->capture_default_str();
-  command
-      ->add_option("--output-pass-replacement-func-limit", o->load.replacement_func_limit,
-                   "Different wrappers taken, in list order; 0: all")
-      ->capture_default_str();
-  command->add_option("--input-passes", o->load.input_folder, "A folder of given passes, overridden by name")
-      ->check(CLI::ExistingDirectory)
-      ->type_name("FOLDER");
+  add_load_options(*command, o->evaluate.load);
   command->add_flag("--json", o->json, "One JSON object a line");
   command->callback([=, &outcome] { outcome.code = run(*o); });
 }

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/validators.h"
+
 namespace passnet::cli {
 
 Service::Service(const ServiceOptions& o)
@@ -54,12 +56,12 @@ void ServiceOptions::add_options(CLI::App& command) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command.add_option("--idle", pool.idle_seconds, "Seconds after which an unused session is closed")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command.add_option("--steps", pool.steps, "Steps of a session")->check(CLI::Range(1, 1000000))->capture_default_str();
   command
       .add_option("--evaluation-seconds", pool.session.evaluation_seconds, "Seconds of one evaluation of all graphs")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command.add_option("--prompts", prompts, "A folder with prompts that replace the built-in ones by name")
       ->type_name("DIR");

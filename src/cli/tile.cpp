@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/tile_task.h"
+#include "cli/validators.h"
 #include "cuda/nvrtc.h"
 #include "pass/cuda_run.h"
 #include "py/printer.h"
@@ -195,10 +196,11 @@ bool compare(const Options& o, const TileTask& task, std::size_t id, const void*
   }
   const bool near = worst <= static_cast<std::uint64_t>(o.ulps);
   if (count > 0)
-    fmt::print(near ? stderr : stdout, "{}: {} elements differ, most [{}]: interpreter {}, compiled {}{}\n",
-               task.names[id], count, at, element_text(elem, element_bits(b, reference, at)),
-               element_text(elem, element_bits(b, compiled, at)),
+    fmt::print(stderr, "{}: {} elements differ, most [{}]: interpreter {}, compiled {}{}\n", task.names[id], count, at,
+               element_text(elem, element_bits(b, reference, at)), element_text(elem, element_bits(b, compiled, at)),
                worst == ~std::uint64_t{0} ? "" : fmt::format(" ({} ulp)", worst));
+  if (!near && tile::is_float(elem))
+    fmt::print(stderr, "  sums in another order differ, too: --ulps says how far floats may lie apart ({})\n", o.ulps);
   return near;
 }
 
@@ -288,7 +290,7 @@ void add_tile(CLI::App& app, Outcome& outcome) {
         "full(t, 1.5), empty(t) of a type t");
     c->add_option("--grid", o->request.grid, "One to three sizes: 4 or 4,2,1")->capture_default_str();
     c->add_option("--inputs", o->request.inputs, "A JSON file with values: {\"x_ptr\": [1.0, 2.0]}")->type_name("FILE");
-    c->add_option("--seed", o->request.seed, "Of random values")->capture_default_str();
+    c->add_option("--seed", o->request.seed, "Of random values")->check(kNatural)->capture_default_str();
     c->add_flag("--fp-fusion", o->fusion, "On a GPU a product and a sum after it may be rounded once, as Triton does");
     c->add_option("--num-warps", o->num_warps, "Of a program on a GPU")
         ->check(CLI::IsMember({1, 2, 4, 8, 16, 32}))

@@ -88,6 +88,8 @@ LaunchArgument read_one(const py::Keyword& k, TileTask& task) {
   }
   const HostArgument argument = read_argument(*fill.type);
   if (!argument.items.empty()) usage(fmt::format("'{}': give a kernel's tensors one by one", text));
+  if (argument.scalar.is_sequence())
+    usage(fmt::format("'{}': tuples are for wrappers to give", text), "give numbers and tensors one by one");
   if (!argument.tensor) {
     out.scalar = scalar_of(argument.scalar);
     out.constexpr_ = std::holds_alternative<std::monostate>(out.scalar.value) ||
@@ -112,8 +114,10 @@ void read_grid(const std::string& text, LaunchVariant& variant) {
     const std::string_view t = text_trim(part);
     std::int64_t n = -1;
     const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), n);
-    if (at >= 3 || error != std::errc{} || end != t.data() + t.size() || n < 0 || n > 2147483647)
-      usage(fmt::format("'{}' is no grid", text), "write one to three sizes: 4 or 4,2,1");
+    const std::int64_t most = at == 0 ? 2147483647 : 65535;
+    if (at >= 3 || error != std::errc{} || end != t.data() + t.size() || n < 0 || n > most)
+      usage(fmt::format("'{}' is no grid", text),
+            "write one to three sizes: 4 or 4,2,1; the first up to 2147483647, the others up to 65535");
     variant.grid[at++] = n;
   }
 }
@@ -219,17 +223,21 @@ std::int64_t offset_of(const TensorDesc& d, std::int64_t index) {
   return out;
 }
 
-void flatten(const nlohmann::json& j, std::vector<double>& out) {
+void flatten(const nlohmann::json& j, std::vector<HostValue>& out) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const std::string text = j.is_string() ? j.get<std::string>() : "";
   if (j.is_array())
     for (const auto& item : j) flatten(item, out);
   else if (j.is_boolean())
-    out.push_back(j.get<bool>() ? 1 : 0);
+    out.push_back(HostValue::boolean(j.get<bool>()));
+  else if (j.is_number_integer())  // one beyond int64 is the same 64 bits
+    out.push_back(HostValue::of(j.get<std::int64_t>()));
   else if (j.is_number())
-    out.push_back(j.get<double>());
-  else if (j.is_string())
-    out.push_back(std::strtod(j.get<std::string>().c_str(), nullptr));  // "nan", "-inf"
+    out.push_back(HostValue::of(j.get<double>()));
+  else if (text == "nan" || text == "inf" || text == "-inf")
+    out.push_back(HostValue::of(text == "nan" ? std::nan("") : text == "inf" ? kInf : -kInf));
   else
-    usage("--inputs holds numbers, and strings for nan and inf, in lists");
+    usage(R"(--inputs holds numbers, true, false, "nan", "inf" and "-inf", in lists)");
 }
 
 }  // namespace
@@ -291,7 +299,7 @@ TileMemory::TileMemory(const TileTask& task, const TileRequest& r, bool filled) 
                                  : number_bits(elem, fill.value),
           size);
     if (!inputs.contains(task.names[id])) continue;
-    std::vector<double> values;
+    std::vector<HostValue> values;
     flatten(inputs[task.names[id]], values);
     if (static_cast<std::int64_t>(values.size()) != b.desc.element_count())
       usage(fmt::format("{} has {} values for {} elements of {}", r.inputs, values.size(), b.desc.element_count(),

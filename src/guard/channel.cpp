@@ -24,6 +24,7 @@ int milliseconds_left(Clock::time_point deadline) {
   const double left = std::chrono::duration<double, std::milli>(deadline - Clock::now()).count();
   return static_cast<int>(std::ceil(std::clamp(left, 0.0, 1e9)));
 }
+Error late() { return {Code::limit, {}, "nothing came over the channel in time", {}}; }
 
 // All of `size` bytes; no signal where the other side is gone.
 bool write_all(int fd, const char* data, std::size_t size) {
@@ -49,7 +50,7 @@ void read_some(int fd, std::string& buffer, Clock::time_point deadline) {
     if (n < 0 && error == EINTR) continue;
     if (n == 0 || (error != EAGAIN && error != EWOULDBLOCK)) fail(gone());
     const int left = milliseconds_left(deadline);
-    if (left == 0) fail(Code::limit, "nothing came over the channel in time");
+    if (left == 0) fail(late());
     pollfd p{fd, POLLIN, 0};
     ::poll(&p, 1, left);
   }
@@ -58,12 +59,18 @@ void read_some(int fd, std::string& buffer, Clock::time_point deadline) {
 // What came before the deadline of a frame that is not whole stays in `buffer` for the next try.
 Frame read_frame(int fd, std::string& buffer, Clock::time_point deadline) {
   FrameHeader header;
-  while (buffer.size() < sizeof header) read_some(fd, buffer, deadline);
+  const auto read_until = [&](std::size_t size) {  // who never stops sending is late, too
+    for (bool again = false; buffer.size() < size; again = true) {
+      if (again && Clock::now() >= deadline) fail(late());
+      read_some(fd, buffer, deadline);
+    }
+  };
+  read_until(sizeof header);
   std::memcpy(&header, buffer.data(), sizeof header);
   if (const std::string_view wrong = frame_valid(header); !wrong.empty())
     fail(Code::integrity, fmt::format("{} on the channel", wrong));
   const std::size_t whole = sizeof header + header.length;
-  while (buffer.size() < whole) read_some(fd, buffer, deadline);
+  read_until(whole);
   Frame out{header.kind, buffer.substr(sizeof header, header.length)};
   buffer.erase(0, whole);
   return out;
@@ -100,8 +107,9 @@ void Channel::stage(std::string_view name) { ChannelFrames::send(*this, FrameKin
 
 Result<std::string> Channel::receive(double seconds) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e9));
-  while (true) {
+  for (bool again = false;; again = true) {
     const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
+    if (again && left <= 0) return late();
     Result<Frame> frame = ChannelFrames::receive(*this, left);
     if (!frame) return std::move(frame.error());
     switch (frame->kind) {

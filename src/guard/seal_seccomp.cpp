@@ -39,8 +39,8 @@ constexpr const char* kAllowed[] = {
     "pkey_alloc", "pkey_free", "pkey_mprotect", "membarrier",
     // threads
     "futex", "futex_waitv", "set_robust_list", "get_robust_list", "rseq", "set_tid_address", "sched_yield",
-    "sched_getaffinity", "sched_setaffinity", "sched_getparam", "sched_getscheduler", "sched_get_priority_max",
-    "sched_get_priority_min", "getcpu", "gettid", "exit", "exit_group", "arch_prctl",
+    "sched_getaffinity", "sched_getparam", "sched_getscheduler", "sched_get_priority_max", "sched_get_priority_min",
+    "getcpu", "gettid", "exit", "exit_group", "arch_prctl",
     // signals of its own
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "rt_sigsuspend",
     "sigaltstack", "restart_syscall", "pause", "wait4", "waitid",
@@ -165,9 +165,13 @@ void signal_rule(Filter& f) {
 // Memory that RLIMIT_DATA does not count. On a GPU it is how the driver reaches devices and pinned memory.
 void memory_rule(Filter& f) {
   if (f.on("shared-memory") && !f.cuda()) {
-    f.row(kAllow, "mmap", {masked(2, PROT_WRITE, 0)});
-    f.row(kAllow, "mmap", {masked(3, MAP_TYPE, MAP_PRIVATE), masked(2, PROT_WRITE, PROT_WRITE)});
-    f.row(kRefuse, "mmap", {masked(3, MAP_SHARED, MAP_SHARED), masked(2, PROT_WRITE, PROT_WRITE)});
+    // What is shared is a file that was opened to be read; what is made readable only can be made writable later.
+    constexpr scmp_datum_t kKinds = MAP_TYPE | MAP_ANONYMOUS | MAP_GROWSDOWN;
+    f.row(kAllow, "mmap", {masked(3, MAP_TYPE | MAP_GROWSDOWN, MAP_PRIVATE)});
+    f.row(kAllow, "mmap", {masked(3, kKinds, MAP_SHARED), masked(2, PROT_WRITE, 0)});
+    f.row(kRefuse, "mmap", {masked(3, kKinds, MAP_SHARED), masked(2, PROT_WRITE, PROT_WRITE)});
+    f.row(kRefuse, "mmap", {masked(3, kKinds, MAP_SHARED | MAP_ANONYMOUS)});
+    f.row(kRefuse, "mmap", {masked(3, MAP_GROWSDOWN, MAP_GROWSDOWN)});
   } else {
     f.row(kAllow, "mmap");
   }
@@ -193,6 +197,12 @@ void self_rule(Filter& f) {
   f.rule("identity", kRefuse,
          {"setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setfsuid", "setfsgid", "setgroups",
           "capset", "unshare", "setns"});
+  if (f.on("priority")) {  // of its own threads, each for itself
+    f.row(kAllow, "sched_setaffinity", {masked(0, 0xffffffff, 0)});
+    f.row(kRefuse, "sched_setaffinity", {differs(0, 0)});
+  } else {
+    f.row(kAllow, "sched_setaffinity");
+  }
   f.rule("priority", kRefuse, {"sched_setscheduler", "sched_setattr", "sched_setparam", "setpriority", "ioprio_set"});
 }
 

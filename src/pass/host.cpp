@@ -14,8 +14,8 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
   switch (object.kind) {
     case Kind::tensor: return tensor_item(object, index, place);
     case Kind::dict: {
-      for (std::size_t i = 0; i < object.items->values.size(); i += 2)
-        if (equal(object.items->values[i], index, place)) return object.items->values[i + 1];
+      const std::size_t at = find_item(*object.items, index, place, 2);
+      if (at < object.items->values.size()) return object.items->values[at + 1];
       if (object.items->counts) return HostValue::of(std::int64_t{0});
       if (object.items->factory) {
         HostValue made = call(HostValue(*object.items->factory), {}, {}, place);
@@ -88,11 +88,10 @@ void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue 
     if (index.is(Kind::list) || index.is(Kind::dict) || index.is(Kind::set))
       raise("TypeError", fmt::format("unhashable type: '{}'", host_type_name(index)), place);
     auto& items = object.items->values;
-    for (std::size_t i = 0; i < items.size(); i += 2)
-      if (equal(items[i], index, place)) {
-        items[i + 1] = std::move(value);
-        return;
-      }
+    if (const std::size_t at = find_item(*object.items, index, place, 2); at < items.size()) {
+      items[at + 1] = std::move(value);
+      return;
+    }
     items.push_back(index);
     items.push_back(std::move(value));
     return;

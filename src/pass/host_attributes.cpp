@@ -234,7 +234,7 @@ bool HostMachine::has_attribute(const HostValue& v, const std::string& name, py:
 HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view name, py::Place place) {
   switch (object.kind) {
     case Kind::path: {
-      const std::string path = object.text + "." + std::string(name);
+      const std::string path = object.text.get() + "." + std::string(name);
       if (path.starts_with("torch."))
         if (const auto dtype = dtype_from_name(path)) return HostValue::of_dtype(*dtype);
       for (const auto& [known, text] : kTexts)

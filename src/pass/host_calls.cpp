@@ -39,26 +39,26 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
   switch (v.kind) {
     case Kind::tuple:
     case Kind::list:
-    case Kind::set:
-      steps_ += static_cast<std::int64_t>(v.items->values.size() / 2);
-      step(place);
-      return v.items->values;
-    case Kind::iterator:
-      steps_ += static_cast<std::int64_t>(v.items->values.size() / 2);
-      step(place);
-      return std::exchange(v.items->values, {});
+    case Kind::set: spend(v.items->values.size() / 2, place); return v.items->values;
+    case Kind::iterator: spend(v.items->values.size() / 2, place); return std::exchange(v.items->values, {});
     case Kind::dict: {
+      spend(v.items->values.size() / 4, place);
       std::vector<HostValue> keys;
       for (std::size_t i = 0; i < v.items->values.size(); i += 2) keys.push_back(v.items->values[i]);
       return keys;
     }
     case Kind::string: {
       std::vector<HostValue> letters;
-      for (const char c : v.text) step(place), letters.push_back(HostValue::string(std::string(1, c)));
+      for (const char c : v.text.get()) step(place), letters.push_back(HostValue::string(std::string(1, c)));
       return letters;
     }
     case Kind::object: {
-      if (auto items = own(v, "__iter__", {}, place)) return iterate(*items, place);
+      if (auto items = own(v, "__iter__", {}, place)) {
+        if (!items->is(Kind::object)) return iterate(*items, place);
+        if (items->klass->method("__next__") == nullptr)
+          raise("TypeError", fmt::format("iter() returned non-iterator of type '{}'", host_type_name(*items)), place);
+        return drain(*items, place);
+      }
       if (!is_named_tuple(v)) raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
       return plain_tuple(v).items->values;
     }
@@ -77,6 +77,24 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
       refuse(Code::pass, "replacement_args takes its arguments apart", place, "return them whole: (x, y, \"route\")");
     default: raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
   }
+}
+
+// All that is still to come of an object with __next__.
+std::vector<HostValue> HostMachine::drain(const HostValue& iterator, py::Place place) {
+  constexpr std::size_t kLongest = 200'000;
+  const Checkpoint before = checkpoint();
+  std::vector<HostValue> out;
+  while (out.size() < kLongest) {
+    try {
+      out.push_back(*own(iterator, "__next__", {}, place));
+    } catch (const HostRaise& raised) {
+      if (raised.type != "StopIteration") throw;
+      recover(before);
+      return out;
+    }
+  }
+  refuse(Code::limit, fmt::format("an iterator gives more than {} values", kLongest), place,
+         "those of a wrapper are taken at once, so they must end");
 }
 
 HostValue HostMachine::call(const HostValue& callee, HostArgs args, HostKwargs kwargs, py::Place place) {
@@ -314,7 +332,7 @@ void HostMachine::sort(std::vector<HostValue>& items, const HostKwargs& kwargs, 
     ranked.emplace_back(std::move(rank), std::move(item));
   }
   // Equal items keep their order in either direction.
-  std::stable_sort(ranked.begin(), ranked.end(), [&](const auto& a, const auto& b) {
+  merge_sort(ranked, [&](const auto& a, const auto& b) {
     return reverse ? compare(py::Op::lt, b.first, a.first, place) : compare(py::Op::lt, a.first, b.first, place);
   });
   for (std::size_t i = 0; i < items.size(); ++i) items[i] = std::move(ranked[i].second);
@@ -368,16 +386,25 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   if (name == "set" || name == "frozenset") {
     HostValue out = HostValue::sequence(Kind::set, {});
     if (!args.empty())
-      for (HostValue& v : iterate(args[0], place)) add_unique(out.items->values, std::move(v), place);
+      for (HostValue& v : iterate(args[0], place)) add_unique(*out.items, std::move(v), place);
     return out;
   }
   if (name == "next") {
     need(1);
+    const Checkpoint before = checkpoint();
+    try {
+      if (auto item = own(args[0], "__next__", {}, place)) return *item;
+    } catch (const HostRaise& raised) {
+      if (raised.type != "StopIteration" || args.size() < 2) throw;
+      recover(before);
+      return args[1];
+    }
     const bool one_by_one = args[0].is(Kind::iterator);
     std::vector<HostValue> items = one_by_one ? std::vector<HostValue>{} : iterate(args[0], place);
     std::vector<HostValue>& left = one_by_one ? args[0].items->values : items;
     if (left.empty() && args.size() > 1) return args[1];
     if (left.empty()) raise("StopIteration", "", place);
+    spend(left.size() / 8, place);
     HostValue first = std::move(left.front());
     left.erase(left.begin());
     return first;
@@ -395,8 +422,10 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     std::int64_t i = args.size() > 1 ? integer(args[1], place) : 0;
     if (const HostValue* s = keyword(kwargs, "start")) i = integer(*s, place);
     std::vector<HostValue> out;
-    for (HostValue& v : iterate(args[0], place))
-      out.push_back(HostValue::sequence(Kind::tuple, {HostValue::of(i++), std::move(v)}));
+    for (HostValue& v : iterate(args[0], place)) {
+      out.push_back(HostValue::sequence(Kind::tuple, {HostValue::of(i), std::move(v)}));
+      if (__builtin_add_overflow(i, 1, &i)) refuse(Code::limit, "an integer does not fit into 64 bits", place);
+    }
     return HostValue::sequence(Kind::list, std::move(out));
   }
   if (name == "zip") {

@@ -116,7 +116,7 @@ void HostMachine::read_bases(const py::Stmt& s, HostClass& made, Frame& frame) {
       own = true;
       continue;
     }
-    const ForeignBase known = known_base(v.is(Kind::path) ? v.text : py::print(*base));
+    const ForeignBase known = known_base(v.is(Kind::path) ? v.text.get() : py::print(*base));
     if (own && known.form == Form::plain) continue;
     made.form = known.form;
     made.is_value = made.is_value || known.is_value;
@@ -239,6 +239,7 @@ HostValue HostMachine::make_class(const PassModule& module, const py::Stmt& s, p
 // collections.namedtuple("Name", "a b") or with a list of names.
 HostValue HostMachine::make_named_tuple(const HostArgs& args, const HostKwargs& kwargs, py::Place place) {
   if (args.size() < 2) raise("TypeError", "namedtuple() needs a name and its fields", place);
+  spend(1000, place);  // classes made in a loop may hold one another
   auto made = std::make_shared<HostClass>();
   made->form = Form::tuple;
   made->name = string_of(args[0], place);

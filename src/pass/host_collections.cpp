@@ -84,7 +84,7 @@ std::optional<HostValue> HostMachine::counter_method(const HostValue& object, st
   if (name == "total") {
     HostValue sum = HostValue::of(std::int64_t{0});
     for (std::size_t i = 1; i < object.items->values.size(); i += 2)
-      step(place), sum = binary(py::Op::add, sum, object.items->values[i], place);
+      step(place), sum = binary(py::Op::add, sum, HostValue(object.items->values[i]), place);
     return sum;
   }
   if (name != "most_common" && name != "elements") return std::nullopt;
@@ -97,8 +97,7 @@ std::optional<HostValue> HostMachine::counter_method(const HostValue& object, st
       for (std::int64_t i = 0; i < integer(count, place); ++i) step(place), out.push_back(key);
     return HostValue::sequence(Kind::list, std::move(out));
   }
-  std::stable_sort(entries.begin(), entries.end(),
-                   [&](const auto& a, const auto& b) { return compare(py::Op::gt, a.second, b.second, place); });
+  merge_sort(entries, [&](const auto& a, const auto& b) { return compare(py::Op::gt, a.second, b.second, place); });
   const bool all = args.empty() || args[0].is(Kind::none);
   const auto most = all ? entries.size() : static_cast<std::size_t>(std::max<std::int64_t>(integer(args[0], place), 0));
   for (std::size_t i = 0; i < std::min(most, entries.size()); ++i)
@@ -125,11 +124,13 @@ std::optional<HostValue> HostMachine::call_itertools(std::string_view name, Host
     std::int64_t repeat = 1;
     for (const auto& [k, v] : kwargs)
       if (k == "repeat") repeat = std::clamp<std::int64_t>(integer(v, place), 0, 20);
+    std::vector<std::vector<HostValue>> all;
+    for (const HostValue& a : args) all.push_back(iterate(a, place));
     for (std::int64_t r = 0; r < repeat; ++r)
-      for (const HostValue& a : args) {
+      for (const std::vector<HostValue>& values : all) {
         std::vector<std::vector<HostValue>> longer;
         for (const auto& row : rows)
-          for (const HostValue& v : iterate(a, place)) {
+          for (const HostValue& v : values) {
             steps_ += 8;
             step(place);
             longer.push_back(row);

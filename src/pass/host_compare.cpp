@@ -33,11 +33,34 @@ bool HostMachine::truth(const HostValue& v, py::Place place) {
       refuse(Code::policy, "a condition on a tensor's values in a wrapper", place,
              "values are known to kernels only; ask for shapes, dtypes or 'is None'");
     case Kind::object:
-      if (auto v_truth = own(v, "__bool__", {}, place)) return truth(*v_truth, place);
-      if (auto length = own(v, "__len__", {}, place)) return truth(*length, place);
+      if (auto answer = own(v, "__bool__", {}, place)) {
+        if (!answer->is(Kind::boolean))
+          raise("TypeError", fmt::format("__bool__ should return bool, returned {}", host_type_name(*answer)), place);
+        return answer->integer != 0;
+      }
+      if (auto length = own(v, "__len__", {}, place)) return integer(*length, place) != 0;
       return true;
     default: return true;
   }
+}
+
+bool HostMachine::equal_items(const HostValue& a, const HostValue& b, py::Place place, int depth) {
+  const auto &x = a.items->values, &y = b.items->values;
+  if (x.size() != y.size()) return false;
+  for (std::size_t i = 0; i < x.size() && i < y.size(); ++i) {
+    const HostValue p = x[i], q = y[i];
+    if (!equal(p, q, place, depth)) return false;
+  }
+  return x.size() == y.size();
+}
+
+std::size_t HostMachine::find_item(const HostItems& items, const HostValue& wanted, py::Place place, std::size_t stride,
+                                   int depth) {
+  for (std::size_t i = 0; i < items.values.size(); i += stride) {
+    const HostValue item = items.values[i];
+    if (equal(item, wanted, place, depth) && i < items.values.size()) return i;
+  }
+  return items.values.size();
 }
 
 bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place, int depth) {
@@ -53,7 +76,7 @@ bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place,
     case Kind::none:
     case Kind::ellipsis: return true;
     case Kind::string:
-    case Kind::path: return a.text == b.text;
+    case Kind::path: return a.text.get() == b.text.get();
     case Kind::dtype: return a.dtype == b.dtype;
     case Kind::device: return a.device == b.device;
     case Kind::tensor: return a.buffer == b.buffer;
@@ -66,27 +89,18 @@ bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place,
     case Kind::module: return a.module == b.module;
     case Kind::tuple:
     case Kind::list:
-    case Kind::slice: {
-      const auto &x = a.items->values, &y = b.items->values;
-      return x.size() == y.size() &&
-             std::equal(x.begin(), x.end(), y.begin(),
-                        [&](const HostValue& p, const HostValue& q) { return equal(p, q, place, depth + 1); });
-    }
-    case Kind::set: {
-      const auto &x = a.items->values, &y = b.items->values;
-      return x.size() == y.size() && std::all_of(x.begin(), x.end(), [&](const HostValue& p) {
-               return std::any_of(y.begin(), y.end(),
-                                  [&](const HostValue& q) { return equal(p, q, place, depth + 1); });
-             });
-    }
-    case Kind::dict: {
+    case Kind::slice: return equal_items(a, b, place, depth + 1);
+    case Kind::set:
+    case Kind::dict: {  // in any order
       const auto &x = a.items->values, &y = b.items->values;
       if (x.size() != y.size()) return false;
-      for (std::size_t i = 0; i < x.size(); i += 2) {
-        bool found = false;
-        for (std::size_t j = 0; j < y.size() && !found; j += 2)
-          found = equal(x[i], y[j], place, depth + 1) && equal(x[i + 1], y[j + 1], place, depth + 1);
-        if (!found) return false;
+      const std::size_t stride = a.is(Kind::dict) ? 2 : 1;
+      for (std::size_t i = 0; i + stride <= x.size(); i += stride) {
+        const HostValue key = x[i], value = x[i + stride - 1];
+        const std::size_t at = find_item(*b.items, key, place, stride, depth + 1);
+        if (at == y.size()) return false;
+        const HostValue other = y[at + stride - 1];
+        if (stride == 2 && !equal(value, other, place, depth + 1)) return false;
       }
       return true;
     }
@@ -94,10 +108,7 @@ bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place,
     case Kind::object: {
       if (auto answer = own(a, "__eq__", {b}, place)) return truth(*answer, place);
       if (a.items == b.items) return true;
-      const auto &x = a.items->values, &y = b.items->values;
-      return a.klass == b.klass && a.klass->form != HostClass::Form::plain && x.size() == y.size() &&
-             std::equal(x.begin(), x.end(), y.begin(),
-                        [&](const HostValue& p, const HostValue& q) { return equal(p, q, place, depth + 1); });
+      return a.klass == b.klass && a.klass->form != HostClass::Form::plain && equal_items(a, b, place, depth + 1);
     }
     default: return a.items != nullptr && a.items == b.items;
   }
@@ -112,14 +123,12 @@ bool HostMachine::same(const HostValue& a, const HostValue& b, py::Place place) 
 
 bool HostMachine::contains(const HostValue& container, const HostValue& item, py::Place place) {
   if (container.is(Kind::string)) {
-    steps_ += static_cast<std::int64_t>(container.text.size() / 64);
+    spend(container.text.size() / 64, place);
     return text_find(container.text, string_of(item, place)) != std::string::npos;
   }
   if (container.is(Kind::dict)) {
-    const auto& items = container.items->values;
-    for (std::size_t i = 0; i < items.size(); i += 2)
-      if (equal(item, items[i], place)) return true;
-    return false;
+    const std::size_t at = find_item(*container.items, item, place, 2);
+    return at < container.items->values.size();
   }
   if (auto answer = own(container, "__contains__", {item}, place)) return truth(*answer, place);
   if (container.is(Kind::tensor))
@@ -154,11 +163,11 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
     if (std::isnan(a.as_real()) || std::isnan(b.as_real())) return false;
     order = a.as_real() < b.as_real() ? -1 : a.as_real() > b.as_real() ? 1 : 0;
   } else if (a.is(Kind::string) && b.is(Kind::string)) {
-    order = a.text.compare(b.text);
+    order = a.text.get().compare(b.text.get());
   } else if (a.is(Kind::set) && b.is(Kind::set)) {  // subset, not order
     const auto inside = [&](const HostValue& x, const HostValue& y) {
-      return std::all_of(x.items->values.begin(), x.items->values.end(),
-                         [&](const HostValue& v) { return contains(y, v, place); });
+      const std::vector<HostValue> all = iterate(x, place);
+      return std::all_of(all.begin(), all.end(), [&](const HostValue& v) { return contains(y, v, place); });
     };
     const bool proper = a.items->values.size() != b.items->values.size();
     if (op == py::Op::lt || op == py::Op::le) return inside(a, b) && (proper || op == py::Op::le);
@@ -166,10 +175,11 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
   } else if (a.is_sequence() && a.kind == b.kind) {
     const auto &x = a.items->values, &y = b.items->values;
     std::size_t i = 0;
-    while (i < x.size() && i < y.size() && equal(x[i], y[i], place)) ++i;
-    if (i < x.size() && i < y.size()) {
+    for (; i < x.size() && i < y.size(); ++i) {
+      const HostValue p = x[i], q = y[i];
+      if (equal(p, q, place)) continue;
       if (++nesting_ > kDeepest * 4) refuse(Code::limit, "lists are nested too deeply", place);
-      const bool out = compare(op, x[i], y[i], place);
+      const bool out = compare(op, p, q, place);
       --nesting_;
       return out;
     }
@@ -187,15 +197,28 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
   }
 }
 
+void HostMachine::check_length(const std::string& text, py::Place place) const {
+  if (text.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
+}
+
 std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, int depth) {
   step(place);
   if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
-  const auto list = [&](std::string_view open, std::string_view close) {
+  // What items `from`, `from` + `stride`, ... are written as; `before`: what stands before an item.
+  const auto list = [&](std::string_view open, std::string_view close, std::size_t from = 0, std::size_t stride = 1,
+                        const std::function<std::string(std::size_t)>& before = nullptr) {
+    const auto& values = v.items->values;
     std::string out(open);
-    for (std::size_t i = 0; i < v.items->values.size(); ++i)
-      out += (i > 0 ? ", " : "") + text(v.items->values[i], true, place, depth + 1);
-    if (open == "(" && v.items->values.size() == 1) out += ',';
-    if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
+    for (std::size_t i = from; i < values.size(); i += stride) {
+      if (i > from) out += ", ";
+      if (before) out += before(i);
+      if (i >= values.size()) break;
+      const HostValue item = values[i];
+      out += text(item, true, place, depth + 1);
+      check_length(out, place);
+    }
+    spend(out.size() / 64, place);
+    if (open == "(" && values.size() == 1) out += ',';
     return out.append(close);
   };
   const bool member = v.klass && !v.is(Kind::klass) && v.klass->form == HostClass::Form::enumeration;
@@ -208,36 +231,29 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
     case Kind::boolean: return v.integer != 0 ? "True" : "False";
     case Kind::integer: return std::to_string(v.integer);
     case Kind::real: return python_float(v.real);
-    case Kind::string: return repr ? python_string(v.text) : v.text;
+    case Kind::string: return repr ? python_string(v.text) : v.text.get();
     case Kind::tuple:
       return v.text.empty() ? list("(", ")") : fmt::format("{}({})", v.text, list("[", "]"));  // torch.Size([2, 3])
     case Kind::list: return list("[", "]");
     case Kind::set: return v.items->values.empty() ? "set()" : list("{", "}");
-    case Kind::dict: {
-      std::string out = "{";
-      for (std::size_t i = 0; i < v.items->values.size(); i += 2)
-        out += (i > 0 ? ", " : "") + text(v.items->values[i], true, place, depth + 1) + ": " +
-               text(v.items->values[i + 1], true, place, depth + 1);
-      if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
-      return out + "}";
-    }
+    case Kind::dict:
+      return list("{", "}", 1, 2, [&](std::size_t i) {
+        const HostValue key = v.items->values[i - 1];
+        return text(key, true, place, depth + 1) + ": ";
+      });
     case Kind::dtype: return fmt::format("torch.{}", dtype_row(v.dtype).name);
     case Kind::device: return repr ? "device(type='cuda', index=0)" : "cuda:0";
     case Kind::path: {
       const std::string type = language_type_name(v.text);
-      return type.empty() ? v.text : type;
+      return type.empty() ? v.text.get() : type;
     }
     case Kind::object: {
       for (const char* name : {"__str__", "__repr__"})
         if (auto written = (!repr || name[2] == 'r') ? own(v, name, {}, place) : std::nullopt)
           return string_of(*written, place);
       if (v.klass->form == HostClass::Form::exception) return exception_text(v, repr, place);
-      std::string out = v.klass->name + "(";
-      for (std::size_t i = 0; i + 1 < v.items->values.size(); i += 2)
-        out +=
-            (i > 0 ? ", " : "") + v.items->values[i].text + "=" + text(v.items->values[i + 1], true, place, depth + 1);
-      if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
-      return out + ")";
+      return list(v.klass->name + "(", ")", 1, 2,
+                  [&](std::size_t i) { return v.items->values[i - 1].text.get() + "="; });
     }
     default: return fmt::format("<{}>", host_type_name(v));
   }
@@ -259,13 +275,12 @@ bool HostMachine::reaches(const HostValue& v, const HostItems& items, py::Place 
   if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
   if (v.launcher && reaches(*v.launcher->grid, items, place, depth + 1)) return true;
   if (v.klass && v.klass->attributes.items && reaches(v.klass->attributes, items, place, depth + 1)) return true;
-  if (v.function && std::any_of(v.function->defaults.begin(), v.function->defaults.end(),
-                                [&](const HostValue& d) { return reaches(d, items, place, depth + 1); }))
-    return true;
-  if (!v.items) return false;
-  return v.items.get() == &items ||
-         std::any_of(v.items->values.begin(), v.items->values.end(),
-                     [&](const HostValue& item) { return reaches(item, items, place, depth + 1); });
+  const auto inside = [&](const HostItems& in) {
+    return std::any_of(in.values.begin(), in.values.end(),
+                       [&](const HostValue& item) { return reaches(item, items, place, depth + 1); });
+  };
+  if (v.function && v.function->defaults && inside(*v.function->defaults)) return true;
+  return v.items && (v.items.get() == &items || inside(*v.items));
 }
 
 void HostMachine::mark_module_level(const HostValue& v, py::Place place, int depth) {
@@ -287,9 +302,8 @@ void HostMachine::check_write(const HostItems& items, const HostValue& value, py
   if (reaches(value, items, place)) refuse(Code::host, "a list or a dict is put into itself", place);
 }
 
-void HostMachine::add_unique(std::vector<HostValue>& items, HostValue value, py::Place place) {
-  if (std::none_of(items.begin(), items.end(), [&](const HostValue& known) { return equal(known, value, place); }))
-    items.push_back(std::move(value));
+void HostMachine::add_unique(HostItems& items, HostValue value, py::Place place) {
+  if (find_item(items, value, place) == items.values.size()) items.values.push_back(std::move(value));
 }
 
 }  // namespace passnet

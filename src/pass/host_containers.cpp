@@ -27,20 +27,17 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
       raise("TypeError", fmt::format("{}() needs {} argument{}", name, i + 1, i == 0 ? "" : "s"), place);
     return args[i];
   };
-  const auto position = [&](const HostValue& wanted) {
-    return static_cast<std::size_t>(
-        std::find_if(items.begin(), items.end(), [&](const HostValue& v) { return equal(v, wanted, place); }) -
-        items.begin());
-  };
   if (name == "index") {
-    const std::size_t at = position(arg(0));
+    const std::size_t at = find_item(*object.items, arg(0), place);
     if (at == items.size())
       raise("ValueError", fmt::format("{} is not in the {}", text(arg(0), true, place), host_type_name(object)), place);
     return HostValue::of(static_cast<std::int64_t>(at));
   }
-  if (name == "count")
+  if (name == "count") {
+    const std::vector<HostValue> all = iterate(object, place);
     return HostValue::of(static_cast<std::int64_t>(
-        std::count_if(items.begin(), items.end(), [&](const HostValue& v) { return equal(v, arg(0), place); })));
+        std::count_if(all.begin(), all.end(), [&](const HostValue& v) { return equal(v, arg(0), place); })));
+  }
   if (name == "numel" && object.is(Kind::tuple)) return call_math("prod", {object}, {}, place);  // torch.Size
   if (!object.is(Kind::list)) return std::nullopt;
 
@@ -58,11 +55,13 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
   }
   if (name == "appendleft") {
     check_write(*object.items, arg(0), place);
+    spend(items.size() / 8, place);
     items.insert(items.begin(), arg(0));
     return HostValue{};
   }
   if (name == "popleft") {
     if (items.empty()) raise("IndexError", "pop from an empty deque", place);
+    spend(items.size() / 8, place);
     HostValue out = items.front();
     items.erase(items.begin());
     return out;
@@ -71,6 +70,7 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
     check_write(*object.items, arg(1), place);
     const auto n = static_cast<std::int64_t>(items.size());
     const std::int64_t at = integer(arg(0), place);
+    spend(items.size() / 8, place);
     items.insert(items.begin() + std::clamp<std::int64_t>(at < 0 ? at + n : at, 0, n), arg(1));
     return HostValue{};
   }
@@ -80,11 +80,12 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
     if (at < 0) at += static_cast<std::int64_t>(items.size());
     if (at < 0 || at >= static_cast<std::int64_t>(items.size())) raise("IndexError", "pop index out of range", place);
     HostValue out = items[static_cast<std::size_t>(at)];
+    spend((items.size() - static_cast<std::size_t>(at)) / 8, place);
     items.erase(items.begin() + at);
     return out;
   }
   if (name == "remove") {
-    const std::size_t at = position(arg(0));
+    const std::size_t at = find_item(*object.items, arg(0), place);
     if (at == items.size()) raise("ValueError", "list.remove(x): x not in list", place);
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
     return HostValue{};
@@ -118,40 +119,39 @@ std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::s
   if (args.empty()) raise("TypeError", fmt::format("{}() needs an argument", name), place);
   if (name == "add") {
     check_write(*object.items, args[0], place);
-    add_unique(items, args[0], place);
+    add_unique(*object.items, args[0], place);
     return HostValue{};
   }
   if (name == "discard" || name == "remove") {
-    const auto it =
-        std::find_if(items.begin(), items.end(), [&](const HostValue& v) { return equal(v, args[0], place); });
-    if (it == items.end() && name == "remove") raise("KeyError", text(args[0], true, place), place);
-    if (it != items.end()) items.erase(it);
+    const std::size_t at = find_item(*object.items, args[0], place);
+    if (at == items.size() && name == "remove") raise("KeyError", text(args[0], true, place), place);
+    if (at < items.size()) items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
     return HostValue{};
   }
   if (name == "update") {
     for (HostValue& v : iterate(args[0], place)) {
       check_write(*object.items, v, place);
-      add_unique(items, std::move(v), place);
+      add_unique(*object.items, std::move(v), place);
     }
     return HostValue{};
   }
   const HostValue other = HostValue::sequence(Kind::set, iterate(args[0], place));
   const auto all_in = [&](const HostValue& a, const HostValue& b) {
-    return std::all_of(a.items->values.begin(), a.items->values.end(),
-                       [&](const HostValue& v) { return contains(b, v, place); });
+    const std::vector<HostValue> all = iterate(a, place);
+    return std::all_of(all.begin(), all.end(), [&](const HostValue& v) { return contains(b, v, place); });
   };
   if (name == "issubset") return HostValue::boolean(all_in(object, other));
   if (name == "issuperset") return HostValue::boolean(all_in(other, object));
   HostValue out = HostValue::sequence(Kind::set, {});
-  for (const HostValue& v : items) {
+  for (const HostValue& v : iterate(object, place)) {
     const bool shared = contains(other, v, place);
     if (name == "isdisjoint" && shared) return HostValue::boolean(false);
-    if (name == "union" || shared == (name == "intersection")) add_unique(out.items->values, v, place);
+    if (name == "union" || shared == (name == "intersection")) add_unique(*out.items, v, place);
   }
   if (name == "isdisjoint") return HostValue::boolean(true);
   if (name == "union" || name == "symmetric_difference")
     for (const HostValue& v : other.items->values)
-      if (name == "union" || !contains(object, v, place)) add_unique(out.items->values, v, place);
+      if (name == "union" || !contains(object, v, place)) add_unique(*out.items, v, place);
   return out;
 }
 
@@ -161,13 +161,10 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
     if (auto v = counter_method(object, name, args, kwargs, place)) return v;
   auto& items = object.items->values;
   HostValue target = object;
-  const auto find = [&](const HostValue& key) -> std::size_t {
-    for (std::size_t i = 0; i < items.size(); i += 2)
-      if (equal(items[i], key, place)) return i;
-    return items.size();
-  };
+  const auto find = [&](const HostValue& key) { return find_item(*object.items, key, place, 2); };
   const auto erase = [&](std::size_t at) {
     HostValue out = items[at + 1];
+    spend((items.size() - at) / 8, place);
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(at), items.begin() + static_cast<std::ptrdiff_t>(at) + 2);
     return out;
   };

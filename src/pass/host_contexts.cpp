@@ -41,7 +41,9 @@ HostMachine::Flow HostMachine::run_with(const py::Stmt& s, Frame& frame, std::si
   if (context.is(Kind::object)) return run_own_context(context, s, frame, item);
   HostValue entered;
   const HostValue* made = context.is(Kind::partial) ? context.items->values.data() : nullptr;  // of contextlib
-  const std::string path = made != nullptr ? made[0].text : context.is(Kind::path) ? context.text : std::string();
+  const std::string path = made != nullptr          ? made[0].text.get()
+                           : context.is(Kind::path) ? context.text.get()
+                                                    : std::string();
   if (path == "contextlib.nullcontext" && made != nullptr && !made[1].items->values.empty())
     entered = made[1].items->values[0];
   const bool suppresses = path == "contextlib.suppress" && made != nullptr;
@@ -51,15 +53,12 @@ HostMachine::Flow HostMachine::run_with(const py::Stmt& s, Frame& frame, std::si
            "that change nothing here");
   if (s.targets[item + 1] != nullptr) assign(*s.targets[item + 1], std::move(entered), frame);
   if (!suppresses) return run_with(s, frame, item + 2);
-  const int depth = depth_, nesting = nesting_;
-  const PassModule* module = current_;
+  const Checkpoint before = checkpoint();
   try {
     return run_with(s, frame, item + 2);
   } catch (const HostRaise& raised) {
     if (!catches(made[1], raised)) throw;
-    depth_ = depth;
-    nesting_ = nesting;
-    current_ = module;
+    recover(before);
     return Flow::next;
   }
 }
@@ -73,15 +72,12 @@ HostMachine::Flow HostMachine::run_own_context(const HostValue& context, const p
           fmt::format("'{}' object does not support the context manager protocol", host_type_name(context)), place);
   HostValue entered = *own(context, "__enter__", {}, place);
   if (s.targets[item + 1] != nullptr) assign(*s.targets[item + 1], std::move(entered), frame);
-  const int depth = depth_, nesting = nesting_;
-  const PassModule* module = current_;
+  const Checkpoint before = checkpoint();
   Flow flow = Flow::next;
   try {
     flow = run_with(s, frame, item + 2);
   } catch (const HostRaise& raised) {
-    depth_ = depth;
-    nesting_ = nesting;
-    current_ = module;
+    recover(before);
     const HostValue exception = exception_of(raised);
     const HostValue type = eval_attribute(exception, "__class__", place);
     if (!truth(*own(context, "__exit__", {type, exception, {}}, place), place)) throw;

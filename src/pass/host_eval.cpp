@@ -59,7 +59,7 @@ HostValue HostMachine::eval_one(const py::Expr& e, Frame& frame) {
       }
       if (e.kind != K::set) return HostValue::sequence(e.kind == K::tuple ? Kind::tuple : Kind::list, std::move(items));
       HostValue out = HostValue::sequence(Kind::set, {});
-      for (HostValue& item : items) add_unique(out.items->values, std::move(item), e.place);
+      for (HostValue& item : items) add_unique(*out.items, std::move(item), e.place);
       return out;
     }
     case K::dict: {
@@ -150,7 +150,7 @@ HostValue HostMachine::eval_comprehension(const py::Expr& e, Frame& frame) {
   if (e.kind != py::ExprKind::set_comp)
     return HostValue::sequence(e.kind == py::ExprKind::generator ? Kind::iterator : Kind::list, std::move(out));
   HostValue set = HostValue::sequence(Kind::set, {});
-  for (HostValue& item : out) add_unique(set.items->values, std::move(item), e.place);
+  for (HostValue& item : out) add_unique(*set.items, std::move(item), e.place);
   return set;
 }
 
@@ -233,8 +233,9 @@ std::string HostMachine::eval_fstring(const py::Expr& e, Frame& frame) {
       out += repr || item->text == "s" ? formatted(HostValue::string(text(v, repr, item->place)), spec, item->place)
                                        : formatted(v, spec, item->place);
     }
-    if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", e.place);
+    check_length(out, e.place);
   }
+  spend(out.size() / 64, e.place);
   return out;
 }
 
@@ -259,26 +260,24 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
   const auto length = [](const HostValue& v) {
     return v.is(Kind::string) ? v.text.size() : v.items ? v.items->values.size() : 0;
   };
-  const auto count = [&](std::size_t items) {  // copying takes its time
-    steps_ += static_cast<std::int64_t>(items / 2);
-    step(place);
-  };
   if (auto made = own_operator(op, a, b, place)) return std::move(*made);
   if (is_named_tuple(a) || is_named_tuple(b)) return binary(op, plain_tuple(a), plain_tuple(b), place);
   if (op == py::Op::add && length(a) + length(b) > kLongest)
     refuse(Code::limit, "a list or a string grows too long", place);
   if (op == py::Op::add && a.kind == b.kind && (a.is(Kind::list) || a.is(Kind::tuple))) {
-    count(length(a) + length(b));
+    spend((length(a) + length(b)) / 2, place);
     std::vector<HostValue> out = a.items->values;
     out.insert(out.end(), b.items->values.begin(), b.items->values.end());
     return HostValue::sequence(a.kind, std::move(out));
   }
-  if (op == py::Op::add && a.is(Kind::string) && b.is(Kind::string)) return HostValue::string(a.text + b.text);
+  if (op == py::Op::add && a.is(Kind::string) && b.is(Kind::string)) {
+    spend((length(a) + length(b)) / 64, place);
+    return HostValue::string(a.text.get() + b.text.get());
+  }
   if (op == py::Op::mod && a.is(Kind::string)) return HostValue::string(format_percent(a.text, b, place));
   if (op == py::Op::bit_or && a.is(Kind::dict) && b.is(Kind::dict)) {
     HostValue out = HostValue::sequence(Kind::dict, a.items->values);
-    for (std::size_t i = 0; i + 1 < b.items->values.size(); i += 2)
-      set_item(out, b.items->values[i], b.items->values[i + 1], place);
+    call_method(out, "update", {b}, {}, place);
     return out;
   }
   if (a.is(Kind::set) && b.is(Kind::set)) {
@@ -298,10 +297,11 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
       refuse(Code::limit, "a list or a string grows too long", place);
     if (base.is(Kind::string)) {
       std::string out;
-      for (std::int64_t i = 0; i < times; ++i) out += base.text;
+      spend(static_cast<std::size_t>(times) * length(base) / 64, place);
+      for (std::int64_t i = 0; i < times; ++i) out += base.text.get();
       return HostValue::string(std::move(out));
     }
-    count(static_cast<std::size_t>(times) * length(base));
+    spend(static_cast<std::size_t>(times) * length(base) / 2, place);
     std::vector<HostValue> out;
     for (std::int64_t i = 0; i < times; ++i)
       out.insert(out.end(), base.items->values.begin(), base.items->values.end());

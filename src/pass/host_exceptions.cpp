@@ -73,7 +73,7 @@ std::shared_ptr<HostClass> HostMachine::exception_class(std::string_view name) {
 std::shared_ptr<HostClass> HostMachine::exception_type(const HostValue& v) {
   if (v.is(Kind::klass)) return v.klass->form == HostClass::Form::exception ? v.klass : nullptr;
   if (!v.is(Kind::path)) return nullptr;
-  const std::string_view name = std::string_view(v.text).substr(v.text.rfind('.') + 1);
+  const std::string_view name = std::string_view(v.text).substr(v.text.get().rfind('.') + 1);
   if (name == "BaseException" || known_exception(name) != nullptr) return exception_class(name);
   const bool library =
       v.text.starts_with("triton.") || v.text.starts_with("torch.") || v.text.starts_with("subprocess.");

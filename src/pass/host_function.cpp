@@ -11,11 +11,11 @@ namespace passnet {
 using Kind = HostValue::Kind;
 
 HostValue HostMachine::make_function(const py::Stmt* statement, const py::Expr* lambda, Frame& frame) {
-  HostFunction f{frame.module, statement, lambda, frame.scope, {}};
+  HostFunction f{frame.module, statement, lambda, frame.scope, std::make_shared<HostItems>()};
   const std::span<const py::Parameter> parameters =
       lambda != nullptr ? lambda->parameters().span() : statement->parameters;
   for (const py::Parameter& p : parameters)
-    f.defaults.push_back(p.default_value != nullptr ? eval(*p.default_value, frame) : HostValue{});
+    f.defaults->values.push_back(p.default_value != nullptr ? eval(*p.default_value, frame) : HostValue{});
   captured_.push_back(frame.scope);
   HostValue v;
   v.kind = Kind::function;
@@ -32,7 +32,7 @@ bool HostMachine::at_module_level(const Frame& frame) const {
 HostValue HostMachine::decorated(HostValue function, const py::Stmt& s, Frame& frame) {
   if (function.is(Kind::function) && at_module_level(frame)) {
     function.function->closure = nullptr;
-    function.function->defaults.clear();
+    function.function->defaults = nullptr;
   }
   for (std::size_t i = s.decorators.size(); i-- > 0;) {
     const py::Expr& d = *s.decorators[i];
@@ -46,7 +46,7 @@ HostValue HostMachine::decorated(HostValue function, const py::Stmt& s, Frame& f
 }
 
 HostValue HostMachine::default_value(const HostFunction& f, std::size_t parameter, const py::Parameter& p) {
-  if (parameter < f.defaults.size()) return f.defaults[parameter];
+  if (f.defaults) return f.defaults->values[parameter];
   return module_constant(*f.module, *p.default_value, p.name, p.place);  // made once, when the module is read
 }
 
@@ -180,8 +180,7 @@ HostScope* HostMachine::module_scope(const PassModule& module) {
   frame.module = &module;
   frame.scope = kept;
   const PassModule* caller = std::exchange(current_, &module);
-  const int depth = depth_, nesting = nesting_, trying = trying_;
-  const std::size_t evaluating = evaluating_.size();
+  const Checkpoint before = checkpoint();
   for (const py::Stmt* s : module.top_level) {
     try {
       run(*s, frame);
@@ -189,11 +188,7 @@ HostScope* HostMachine::module_scope(const PassModule& module) {
     } catch (const Failure& failure) {
       if (failure.error.code == Code::limit || failure.error.code == Code::integrity) throw;
     }
-    depth_ = depth;
-    nesting_ = nesting;
-    trying_ = trying;
-    current_ = &module;
-    evaluating_.resize(evaluating);
+    recover(before);
   }
   current_ = caller;
   for (const auto& [name, value] : kept->names) mark_module_level(value, {});

@@ -235,7 +235,14 @@ void HostMachine::add_argument(std::string_view name, const HostValue& value, bo
   out.name = name;
   out.constexpr_ = constant || value.is(Kind::none);
   switch (value.kind) {
-    case Kind::tensor: out.buffer = value.buffer; break;
+    case Kind::tensor:
+      if (desc(value).device != device_)
+        raise("ValueError",
+              fmt::format("argument '{}' cannot be accessed from Triton: the tensor is on the CPU, the kernel on a GPU",
+                          name),
+              place);
+      out.buffer = value.buffer;
+      break;
     case Kind::none: break;
     case Kind::boolean: out.scalar.value = value.integer != 0; break;
     case Kind::integer: out.scalar.value = value.integer; break;

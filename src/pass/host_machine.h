@@ -6,10 +6,12 @@
 // host_launch.cpp (kernels).
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "pass/host.h"
 
@@ -29,6 +31,20 @@ using HostKwargs = std::vector<std::pair<std::string, HostValue>>;
 
 // Where `part` first stands at or behind `from`, or npos; in time proportional to both.
 std::size_t text_find(std::string_view text, std::string_view part, std::size_t from = 0);
+// Stable, and safe whatever `less` says: the candidate's __lt__ need not be an order.
+template <class T, class Less>
+void merge_sort(std::vector<T>& items, const Less& less) {
+  std::vector<T> from;
+  for (std::size_t run = 1; run < items.size(); run *= 2) {
+    from = std::exchange(items, {});
+    for (std::size_t begin = 0; begin < from.size(); begin += 2 * run) {
+      const std::size_t middle = std::min(begin + run, from.size()), end = std::min(middle + run, from.size());
+      std::size_t a = begin, b = middle;
+      while (a < middle || b < end)
+        items.push_back(std::move(b == end || (a < middle && !less(from[b], from[a])) ? from[a++] : from[b++]));
+    }
+  }
+}
 // The argument of that name, or null.
 const HostValue* keyword(const HostKwargs& kwargs, std::string_view name);
 HostValue class_value(std::shared_ptr<HostClass> klass);
@@ -91,6 +107,18 @@ class HostMachine {
   [[noreturn]] void raise(std::string type, std::string message, py::Place place) const;
   [[noreturn]] void refuse(Code code, std::string message, py::Place place, std::string note = {}) const;
   void step(py::Place place);
+  void spend(std::size_t amount, py::Place place) {  // of work on so many items
+    steps_ += static_cast<std::int64_t>(amount);
+    step(place);
+  }
+  // Where an exception that is caught goes back to.
+  struct Checkpoint {
+    int depth, nesting, trying;
+    const PassModule* current;
+    std::size_t evaluating;
+  };
+  Checkpoint checkpoint() const { return {depth_, nesting_, trying_, current_, evaluating_.size()}; }
+  void recover(const Checkpoint& to);
 
   // ---- statements (host_run.cpp)
   Flow run(std::span<const py::Stmt* const> body, Frame& frame);
@@ -160,16 +188,23 @@ class HostMachine {
 
   // ---- equality, order, text (host_compare.cpp); walks count as steps, so a tangle of lists ends too
   bool truth(const HostValue& v, py::Place place);
+  // The candidate's own methods (__eq__, __lt__, __str__) run in these, and may change whatever they reach. So the
+  // values given are the caller's own, and items are looked at one by one, if they are still there.
   bool equal(const HostValue& a, const HostValue& b, py::Place place, int depth = 0);
+  bool equal_items(const HostValue& a, const HostValue& b, py::Place place, int depth);
+  // Where a value is among items, each `stride`-th of them; how many there are, if it is not.
+  std::size_t find_item(const HostItems& items, const HostValue& wanted, py::Place place, std::size_t stride = 1,
+                        int depth = 0);
   bool same(const HostValue& a, const HostValue& b, py::Place place);
   bool contains(const HostValue& container, const HostValue& item, py::Place place);
   bool compare(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
   std::string text(const HostValue& v, bool repr, py::Place place, int depth = 0);
+  void check_length(const std::string& text, py::Place place) const;
   // Whether a tensor or a function is anywhere inside, or the container itself.
   bool holds_state(const HostValue& v, py::Place place, int depth = 0);
   bool reaches(const HostValue& v, const HostItems& items, py::Place place, int depth = 0);
   void mark_module_level(const HostValue& v, py::Place place, int depth = 0);
-  void add_unique(std::vector<HostValue>& items, HostValue value, py::Place place);
+  void add_unique(HostItems& items, HostValue value, py::Place place);
 
   // ---- calls (host_calls.cpp)
   HostValue call_path(const std::string& path, HostArgs args, HostKwargs kwargs, py::Place place);
@@ -212,6 +247,7 @@ class HostMachine {
                                          HostKwargs& kwargs, py::Place place);
   const std::string& string_of(const HostValue& v, py::Place place) const;
   std::vector<HostValue> iterate(const HostValue& v, py::Place place);
+  std::vector<HostValue> drain(const HostValue& iterator, py::Place place);
   std::int64_t integer(const HostValue& v, py::Place place) const;
   double real(const HostValue& v, py::Place place) const;
   bool is_instance(const HostValue& v, const HostValue& type, py::Place place);
@@ -260,6 +296,7 @@ class HostMachine {
                  py::Place place);
   HostValue reshape(BufferId base, std::vector<std::int64_t> sizes, bool may_copy, py::Place place);
   HostValue copy(BufferId base, Dtype dtype, py::Place place);
+  HostValue moved(const HostValue& tensor, DeviceType device, py::Place place);
   HostValue fill(const HostValue& tensor, std::string_view name, const HostArgs& args, py::Place place);
   const Buffer& owner_of(const HostValue& tensor) const;  // of its memory
   HostValue fresh(TensorDesc desc, Fill fill, double value, py::Place place);
@@ -303,9 +340,7 @@ class HostMachine {
 
   const PassModule& root_;
   HostLimits limits_;
-  // Of new tensors: that of the first one given, else of the run.
-  DeviceType device() const { return plan_.buffers.empty() ? device_ : plan_.buffers[0].desc.device; }
-  DeviceType device_ = DeviceType::cpu;
+  DeviceType device_ = DeviceType::cpu;  // of the run: of its kernels and, unless said otherwise, of new tensors
   LaunchPlan plan_;
   std::int64_t steps_ = 0;
   int depth_ = 0;                                             // of calls

@@ -450,7 +450,7 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
   if (name == "device") {
     HostValue v;
     v.kind = Kind::device;
-    v.device = device();  // a device literal is the run's
+    v.device = device_;  // a device literal is the run's
     return v;
   }
   if (name == "finfo" || name == "iinfo") {

@@ -27,6 +27,14 @@ void HostMachine::step(py::Place place) {
            "is there an endless loop?");
 }
 
+void HostMachine::recover(const Checkpoint& to) {
+  depth_ = to.depth;
+  nesting_ = to.nesting;
+  trying_ = to.trying;
+  current_ = to.current;
+  evaluating_.resize(to.evaluating);
+}
+
 HostMachine::Flow HostMachine::run(std::span<const py::Stmt* const> body, Frame& frame) {
   for (const py::Stmt* s : body) {
     const Flow flow = run(*s, frame);
@@ -202,25 +210,16 @@ void HostMachine::run_delete(const py::Stmt& s, Frame& frame) {
 
 HostMachine::Flow HostMachine::run_try(const py::Stmt& s, Frame& frame) {
   Flow flow = Flow::next;
-  const int depth = depth_, nesting = nesting_, trying = trying_;
-  const PassModule* module = current_;
+  const Checkpoint before = checkpoint();
   const auto handling = static_cast<std::ptrdiff_t>(handling_.size());
-  const std::size_t evaluating = evaluating_.size();
   bool caught = false;
-  const auto recover = [&] {
-    depth_ = depth;
-    nesting_ = nesting;
-    trying_ = trying;
-    current_ = module;
-    evaluating_.resize(evaluating);
-  };
   try {
     try {
       trying_ += s.handlers.empty() ? 0 : 1;
       flow = run(s.body, frame);
-      trying_ = trying;
+      trying_ = before.trying;
     } catch (const HostRaise& raised) {
-      recover();
+      recover(before);
       const auto found = std::find_if(s.handlers.begin(), s.handlers.end(), [&](const py::Handler& h) {
         return h.type == nullptr || catches(eval(*h.type, frame), raised);
       });
@@ -233,7 +232,7 @@ HostMachine::Flow HostMachine::run_try(const py::Stmt& s, Frame& frame) {
     }
     if (!caught && flow == Flow::next) flow = run(s.orelse, frame);
   } catch (const HostRaise&) {
-    recover();
+    recover(before);
     handling_.erase(handling_.begin() + handling, handling_.end());
     const Flow last = run(s.final_body, frame);
     if (last != Flow::next) return last;  // as Python: a return in finally wins

@@ -163,8 +163,6 @@ std::string HostMachine::formatted(const HostValue& v, std::string_view text_spe
   }
   const bool whole =
       v.is_integral() && (spec.type == 0 || std::string_view("bcdnoxX").find(spec.type) != std::string_view::npos);
-  if (v.is(Kind::boolean) && spec.type == 0)
-    return padded(spec, "", spec.align == '=' && spec.fill == '0' ? "1" : text(v, false, place), '<');
   if (!whole &&
       (spec.type == 's' || (v.is(Kind::real) && std::string_view("bcdoxX").find(spec.type == 0 ? 'f' : spec.type) !=
                                                     std::string_view::npos)))
@@ -216,6 +214,7 @@ std::string HostMachine::formatted(const HostValue& v, std::string_view text_spe
 // "{} and {name:>4}".format(...)
 std::string HostMachine::format_call(const std::string& s, const HostArgs& args, const HostKwargs& kwargs,
                                      py::Place place) {
+  spend(s.size() / 64, place);
   std::string out;
   std::size_t next = 0;
   for (std::size_t i = 0; i < s.size(); ++i) {
@@ -246,6 +245,7 @@ std::string HostMachine::format_call(const std::string& s, const HostArgs& args,
       if (value == nullptr && k == field) value = &v;
     if (value == nullptr) raise("KeyError", python_string(field), place);
     out += formatted(repr ? HostValue::string(text(*value, true, place)) : *value, spec, place);
+    check_length(out, place);
     i = end;
   }
   return out;
@@ -254,6 +254,7 @@ std::string HostMachine::format_call(const std::string& s, const HostArgs& args,
 // "%d of %s" % (1, "x")
 std::string HostMachine::format_percent(const std::string& s, const HostValue& values, py::Place place) {
   const std::vector<HostValue> args = values.is(Kind::tuple) ? values.items->values : std::vector<HostValue>{values};
+  spend(s.size() / 64, place);
   std::string out;
   std::size_t next = 0;
   for (std::size_t i = 0; i < s.size(); ++i) {
@@ -283,6 +284,7 @@ std::string HostMachine::format_percent(const std::string& s, const HostValue& v
       out += formatted(call_int({v}, place), spec + "d", place);
     else
       out += formatted(v, spec + type, place);
+    check_length(out, place);
     i = end;
   }
   return out;
@@ -291,8 +293,7 @@ std::string HostMachine::format_percent(const std::string& s, const HostValue& v
 std::optional<HostValue> HostMachine::string_method(const HostValue& object, std::string_view name, HostArgs& args,
                                                     HostKwargs& kwargs, py::Place place) {
   const std::string& s = object.text;
-  step(place);
-  steps_ += static_cast<std::int64_t>(s.size() / 64);
+  spend(s.size() / 64, place);
   const auto arg = [&](std::size_t i) -> const std::string& {
     if (i >= args.size())
       raise("TypeError", fmt::format("{}() needs {} argument{}", name, i + 1, i == 0 ? "" : "s"), place);
@@ -368,8 +369,9 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
       if (!first) out += s;
       first = false;
       out += string_of(v, place);
-      if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
+      check_length(out, place);
     }
+    spend(out.size() / 64, place);
     return HostValue::string(std::move(out));
   }
   if (name == "replace") {
@@ -379,7 +381,7 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
     std::size_t at = 0;
     for (std::size_t end; (end = text_find(s, from, at)) != std::string::npos; at = end + from.size()) {
       out.append(s, at, end - at).append(to);
-      if (out.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
+      check_length(out, place);
     }
     return HostValue::string(out + s.substr(at));
   }

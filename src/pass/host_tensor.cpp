@@ -130,6 +130,14 @@ HostValue HostMachine::fresh(TensorDesc d, Fill fill, double value, py::Place pl
   return HostValue::tensor(add_buffer(std::move(b)));
 }
 
+// On a device, which is the run's unless a graph made a tensor without one (torch.arange).
+HostValue HostMachine::moved(const HostValue& tensor, DeviceType device, py::Place place) {
+  if (desc(tensor).device == device) return tensor;
+  const HostValue out = copy(tensor.buffer, desc(tensor).dtype, place);
+  plan_.buffers[static_cast<std::size_t>(out.buffer)].desc.device = device;
+  return out;
+}
+
 HostValue HostMachine::copy(BufferId base, Dtype dtype, py::Place place) {
   Buffer b;
   b.kind = BufferKind::copy;
@@ -228,7 +236,7 @@ HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs
     return std::nullopt;
   };
   TensorDesc d;
-  d.device = device();
+  d.device = device_;
   const auto dtype = take("dtype");
   const auto device = take("device");
   const auto format = take("memory_format");
@@ -305,21 +313,20 @@ HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs
 
 namespace {
 
-// What is the same of every tensor here. Kernels run on the run's device whatever it is; to a wrapper, which asks
-// because Triton needs one, it is a GPU.
+// What is the same of every tensor here.
 enum class Fixed : std::uint8_t { no, yes, none };
 struct FixedAttribute {
   std::string_view name;
   Fixed value;
 };
 constexpr FixedAttribute kFixedAttributes[] = {
-    {"is_cuda", Fixed::yes},      {"is_leaf", Fixed::yes},     {"is_cpu", Fixed::no},        {"is_meta", Fixed::no},
-    {"is_quantized", Fixed::no},  {"is_sparse", Fixed::no},    {"is_sparse_csr", Fixed::no}, {"is_nested", Fixed::no},
-    {"is_mkldnn", Fixed::no},     {"is_mps", Fixed::no},       {"is_xpu", Fixed::no},        {"is_xla", Fixed::no},
-    {"requires_grad", Fixed::no}, {"retains_grad", Fixed::no}, {"grad", Fixed::none},        {"grad_fn", Fixed::none}};
+    {"is_leaf", Fixed::yes},      {"is_meta", Fixed::no},   {"is_quantized", Fixed::no},  {"is_sparse", Fixed::no},
+    {"is_sparse_csr", Fixed::no}, {"is_nested", Fixed::no}, {"is_mkldnn", Fixed::no},     {"is_mps", Fixed::no},
+    {"is_xpu", Fixed::no},        {"is_xla", Fixed::no},    {"requires_grad", Fixed::no}, {"retains_grad", Fixed::no},
+    {"grad", Fixed::none},        {"grad_fn", Fixed::none}};
 // Methods that answer no for every tensor here.
 constexpr std::string_view kNeverSo[] = {"is_complex", "is_conj", "is_neg", "is_inference", "is_pinned"};
-constexpr std::string_view kOwnAttributes[] = {"layout", "data"};
+constexpr std::string_view kOwnAttributes[] = {"layout", "data", "is_cuda", "is_cpu"};
 
 template <class Row, std::size_t N, class F>
 bool any_row(const Row (&rows)[N], const F& fits) {
@@ -345,6 +352,8 @@ HostValue HostMachine::tensor_attribute(const HostValue& tensor, std::string_vie
     v.device = d.device;
     return v;
   }
+  // To a wrapper, which asks because Triton needs one, the run's device is a GPU whatever it is.
+  if (name == "is_cuda" || name == "is_cpu") return HostValue::boolean((name == "is_cuda") == (d.device == device_));
   for (const FixedAttribute& fixed : kFixedAttributes)
     if (fixed.name == name)
       return fixed.value == Fixed::none ? HostValue{} : HostValue::boolean(fixed.value == Fixed::yes);
@@ -466,7 +475,8 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
     plan_.buffers[static_cast<std::size_t>(out.buffer)].desc.strides = strides;
     return out;
   }
-  if (name == "detach" || name == "requires_grad_" || name == "cuda") return tensor;  // the run has one device
+  if (name == "detach" || name == "requires_grad_") return tensor;
+  if (name == "cuda") return moved(tensor, device_, place);
   if (name.starts_with("new_")) {
     if (keyword(kwargs, "dtype") == nullptr) kwargs.emplace_back("dtype", HostValue::of_dtype(d.dtype));
     return allocate(name.substr(4), std::move(args), std::move(kwargs), place);
@@ -487,13 +497,16 @@ std::optional<HostValue> HostMachine::cast_method(const HostValue& tensor, std::
   for (const auto& [cast, dtype] : kCasts)
     if (name == cast) wanted = dtype;
   if (name == "to" || name == "type" || name == "type_as") {
-    for (const auto& [k, v] : kwargs)
-      if (k == "dtype" && v.is(Kind::dtype)) wanted = v.dtype;
-    for (const HostValue& v : args) {
+    DeviceType device = device_;  // which a literal is
+    const auto see = [&](const HostValue& v) {
       if (v.is(Kind::dtype)) wanted = v.dtype;
       if (v.is(Kind::tensor)) wanted = desc(v).dtype;
-    }
-    if (!wanted) return tensor;  // to a device: the run has one
+      if (v.is(Kind::device)) device = v.device;
+    };
+    for (const HostValue& v : args) see(v);
+    for (const auto& [k, v] : kwargs)
+      if (k == "dtype" || k == "device") see(v);
+    if (!wanted) return moved(tensor, device, place);
   }
   if (!wanted) return std::nullopt;
   if (*wanted == desc(tensor).dtype) return tensor;

@@ -8,14 +8,28 @@ using Kind = HostValue::Kind;
 
 HostItems::~HostItems() {
   std::vector<HostValue> left = std::move(values);
-  while (!left.empty()) {
-    const std::shared_ptr<HostItems> inner = std::move(left.back().items);
-    left.pop_back();
-    if (inner.use_count() != 1) continue;
+  const auto take = [&left](const std::shared_ptr<HostItems>& inner) {
+    if (inner.use_count() != 1) return;
     left.insert(left.end(), std::make_move_iterator(inner->values.begin()),
                 std::make_move_iterator(inner->values.end()));
     inner->values.clear();
+  };
+  while (!left.empty()) {
+    const HostValue last = std::move(left.back());
+    left.pop_back();
+    take(last.items);
+    if (last.function.use_count() == 1) take(last.function->defaults);
+    if (last.launcher.use_count() == 1 && last.launcher->grid.use_count() == 1)
+      left.push_back(std::move(*last.launcher->grid));
   }
+}
+
+HostText::HostText(std::string text)
+    : text_(text.empty() ? nullptr : std::make_shared<const std::string>(std::move(text))) {}
+
+const std::string& HostText::get() const {
+  static const std::string kNone;
+  return text_ ? *text_ : kNone;
 }
 
 HostValue HostValue::of(std::int64_t v) {

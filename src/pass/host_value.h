@@ -14,6 +14,27 @@ struct HostValue;
 struct HostScope;
 struct HostClass;
 
+// A string that its copies share: a list of a thousand long ones may be one.
+class HostText {
+ public:
+  HostText() = default;
+  HostText(std::string text);                                       // NOLINT: as a string is
+  HostText(std::string_view text) : HostText(std::string(text)) {}  // NOLINT
+  HostText(const char* text) : HostText(std::string(text)) {}       // NOLINT
+  operator const std::string&() const { return get(); }
+  operator std::string_view() const { return get(); }
+  const std::string& get() const;
+  bool empty() const { return get().empty(); }
+  std::size_t size() const { return get().size(); }
+  char operator[](std::size_t i) const { return get()[i]; }
+  bool operator==(std::string_view other) const { return get() == other; }
+  bool starts_with(std::string_view part) const { return get().starts_with(part); }
+  std::string substr(std::size_t from) const { return get().substr(from); }
+
+ private:
+  std::shared_ptr<const std::string> text_;  // null: empty
+};
+
 // The items of a list, a tuple or a dict (key, value, key, value). `module_level`: made by a constant of a pass file,
 // so what is stored in it would outlive a call.
 struct HostItems {
@@ -26,7 +47,7 @@ struct HostItems {
   HostItems(std::vector<HostValue> items, bool outlives) : values(std::move(items)), module_level(outlives) {}
   HostItems(const HostItems&) = delete;
   HostItems& operator=(const HostItems&) = delete;
-  ~HostItems();  // one after the other, however deep they are nested
+  ~HostItems();  // one after the other, however deep they are nested, in functions' defaults too
 };
 
 struct HostFunction {
@@ -34,7 +55,8 @@ struct HostFunction {
   const py::Stmt* statement = nullptr;  // def, or
   const py::Expr* lambda = nullptr;
   std::shared_ptr<HostScope> closure;  // null for a module-level function
-  std::vector<HostValue> defaults;  // of a function made in a function: its parameters' default values, in their order
+  // Of a function made in a function: its parameters' default values, in their order; else null.
+  std::shared_ptr<HostItems> defaults = nullptr;
   std::shared_ptr<HostClass> parent = nullptr;  // of a method: what super() sees
 };
 
@@ -78,7 +100,7 @@ struct HostValue {
   } kind = Kind::none;
   std::int64_t integer = 0;  // boolean, integer; opaque: its number
   double real = 0;
-  std::string text;  // of a tuple: "torch.Size" where it is one
+  HostText text;  // of a tuple: "torch.Size" where it is one
   std::shared_ptr<HostItems> items;
   BufferId buffer = -1;
   Dtype dtype = Dtype::float32;

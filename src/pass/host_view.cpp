@@ -117,6 +117,7 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
   }
   if (name == "unflatten") {
     need(2);
+    if (rank == 0) raise("RuntimeError", "unflatten() of a tensor without dimensions", place);
     const std::int64_t at = wrap_dim(integer(args[0], place), rank, place);
     std::vector<std::int64_t> sizes(d.sizes.begin(), d.sizes.begin() + at);
     for (const HostValue& v : iterate(args[1], place)) sizes.push_back(integer(v, place));
@@ -280,6 +281,7 @@ std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::
       const std::int64_t k = integer(args[0], place);
       if (k <= 0) raise("RuntimeError", "a part of no size", place);
       const std::int64_t size = name == "split" ? k : std::max<std::int64_t>(n / k + (n % k != 0 ? 1 : 0), 1);
+      if (n == 0) parts.assign(name == "split" ? 1 : static_cast<std::size_t>(std::min<std::int64_t>(k, 10'000)), 0);
       for (std::int64_t done = 0; done < n; done += size) parts.push_back(std::min(size, n - done));
     }
     std::vector<HostValue> out;
@@ -297,7 +299,11 @@ std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::
   if (name == "as_strided") {
     need(2);
     const auto sizes = sizes_of({args[0]}, 0, place), strides = sizes_of({args[1]}, 0, place);
-    const std::int64_t offset = arg(2, 0);
+    // The offset counts from the begin of the memory, not of the view.
+    const Buffer& own = plan_.buffers[static_cast<std::size_t>(tensor.buffer)];
+    const BufferId memory = own.kind == BufferKind::view ? own.base : tensor.buffer;
+    const TensorDesc whole = plan_.buffers[static_cast<std::size_t>(memory)].desc;
+    const std::int64_t offset = arg(2, own.offset);
     TensorDesc wanted = d;
     wanted.sizes = sizes;
     wanted.strides = strides;
@@ -306,9 +312,10 @@ std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::
     std::int64_t last = offset;
     for (std::size_t i = 0; i < sizes.size(); ++i)
       last = std::min(limits_.elements, last) + std::max<std::int64_t>(sizes[i] - 1, 0) * strides[i];
-    const bool inside = wanted.element_count() == 0 || last < d.element_count();
-    if (!d.is_contiguous() || !inside) raise("RuntimeError", "as_strided leaves the tensor", place);
-    return view(tensor.buffer, sizes, strides, offset, place);
+    const bool inside = wanted.element_count() == 0 || last < whole.element_count();
+    if (!whole.is_contiguous() || whole.dtype != d.dtype || !inside)
+      raise("RuntimeError", "as_strided leaves the tensor", place);
+    return view(memory, sizes, strides, offset, place);
   }
   return std::nullopt;
 }
@@ -322,8 +329,10 @@ HostValue HostMachine::tensor_item(const HostValue& tensor, const HostValue& ind
   std::int64_t offset = 0;
   std::size_t at = 0;
   const auto keep = [&] {
-    sizes.push_back(d.sizes[at]);
-    strides.push_back(d.strides[at]);
+    if (at < d.sizes.size()) {  // as torch, a second `...` goes past the end
+      sizes.push_back(d.sizes[at]);
+      strides.push_back(d.strides[at]);
+    }
     ++at;
   };
   for (const HostValue& i : items) {

@@ -72,10 +72,12 @@ HostValue required_function(HostProgram& program, const PassModule& module, std:
 }
 
 // A host value as a graph's literal; opaque arguments become references to placeholders.
-Value to_value(const HostValue& v, const PassModule& module, py::Place place, std::size_t& leaves) {
+Value to_value(const HostValue& v, const PassModule& module, py::Place place, std::size_t& leaves, int depth = 0) {
   using Kind = HostValue::Kind;
   constexpr std::size_t kMost = 20'000;
-  if (++leaves > kMost) fail({Code::limit, module.syntax.where(place), "a list has too many items", {}});
+  constexpr int kDeepest = 100;
+  if (++leaves > kMost || depth > kDeepest)
+    fail({Code::limit, module.syntax.where(place), "a list has too many items, or is nested too deeply", {}});
   switch (v.kind) {
     case Kind::none: return Value::none();
     case Kind::boolean: return Value::boolean(v.integer != 0);
@@ -88,7 +90,7 @@ Value to_value(const HostValue& v, const PassModule& module, py::Place place, st
     case Kind::tuple:
     case Kind::list: {
       std::vector<Value> items;
-      for (const HostValue& item : v.items->values) items.push_back(to_value(item, module, place, leaves));
+      for (const HostValue& item : v.items->values) items.push_back(to_value(item, module, place, leaves, depth + 1));
       return Value::sequence(v.is(Kind::tuple) ? ValueKind::tuple : ValueKind::list, std::move(items));
     }
     default:

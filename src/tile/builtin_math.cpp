@@ -131,7 +131,11 @@ Operand Lowering::b_mul_high(Call& c) {
   const auto [x, y] = pair(Operand::tensor(tensor_arg(c, 0)), Operand::tensor(tensor_arg(c, 1)));
   if (is_float(type(x).elem) || elem_row(type(x).elem).bits < 32)
     refuse(fmt::format("{} of {}", c.name, triton_type(type(x))), "it is for 32- and 64-bit integers");
-  return Operand::tensor(emit2(Code::mul_high, x, y));
+  const Elem elem = type(x).elem;
+  if (c.row.name == "mulhi" || (elem != Elem::i32 && elem != Elem::i64))
+    return Operand::tensor(emit2(Code::mul_high, x, y));
+  const Elem bits = elem == Elem::i32 ? Elem::u32 : Elem::u64;  // umulhi has no sign, whatever its operands have
+  return Operand::tensor(bitcast(emit2(Code::mul_high, bitcast(x, bits), bitcast(y, bits)), elem));
 }
 
 // ---- compositions

@@ -266,20 +266,30 @@ class Interpreter {
     const Lanes& x = in(op, 0);
     Lanes out(static_cast<std::size_t>(f_.type(op.result()).shape.elements()));
     lines(op, [&](std::size_t line, std::size_t first, std::size_t step, std::size_t count) {
+      if (!position) {
+        out[line] = combined(code, elem, x, first, step, count);
+        return;
+      }
       Bits best = x[first], where = 0;
       for (std::size_t j = 1; j < count; ++j) {
         const Bits next = x[first + j * step];
-        if (!position) {
-          best = scalar_binary(code, elem, best, next);
-        } else if (scalar_compare(code, elem, next, best) ||
-                   (scalar_compare(Code::ne, elem, best, best) && scalar_compare(Code::eq, elem, next, next))) {
+        if (scalar_compare(code, elem, next, best) ||
+            (scalar_compare(Code::ne, elem, best, best) && scalar_compare(Code::eq, elem, next, next))) {
           best = next;
           where = j;
         }
       }
-      out[line] = position ? where : best;
+      out[line] = where;
     });
     return out;
+  }
+
+  // Half by half: long sums of halves do not stop growing.
+  static Bits combined(Code code, Elem elem, const Lanes& x, std::size_t first, std::size_t step, std::size_t count) {
+    if (count == 1) return x[first];
+    const std::size_t half = count / 2;
+    return scalar_binary(code, elem, combined(code, elem, x, first, step, half),
+                         combined(code, elem, x, first + half * step, step, count - half));
   }
 
   Lanes scan(const Op& op) const {

@@ -264,8 +264,8 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
                                    : fmt::format("{} + {}", offsets, wide);
     }
     if (is_hooked(build_))
-      text = fmt::format("ck_ld<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op), base, offsets,
-                         lane_mask, rest);
+      text = fmt::format("ck_ld<{}>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op), base, offsets, lane_mask,
+                         rest);
     else if (lanes_mask)
       text = fmt::format("ld_at_mask<{}, Full>({}, {}, {}, {}, n)", kind, base, offsets, m.text, rest);
     else
@@ -350,8 +350,8 @@ void Emitter::store(const Op& op, const Index& index) {
         return keep_old({old, vector_level_, true});
       }
     } else if (is_hooked(build_)) {
-      text = fmt::format("ck_st<{}, Full>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op), base, offsets, value,
-                         mask);
+      text =
+          fmt::format("ck_st<{}>(hooks, {}, program, {}, {}, {}, {}, n)", kind, site(op), base, offsets, value, mask);
     } else if (lanes_mask) {
       text = fmt::format("st_at_mask<{}, Full>({}, {}, {}, {}, n)", kind, base, offsets, value, m.text);
     } else {

@@ -180,7 +180,7 @@ void Emitter::emit_scalar(const Op& op) {
                                                      : constant_text(op, type(op.result()).elem),
                            0, -1};
       return;
-    case Code::program_id: home(op.result()) = {Home::Kind::name, fmt::format("pid_{}", op.axis), 0, -1}; return;
+    case Code::program_id: home(op.result()) = {Home::Kind::name, fmt::format("pid{}", op.axis), 0, -1}; return;
     case Code::num_programs:
       home(op.result()) = {Home::Kind::name, std::to_string(facts_.grid[static_cast<std::size_t>(op.axis)]), 0, -1};
       return;

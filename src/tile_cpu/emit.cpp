@@ -16,6 +16,7 @@ namespace passnet::tile_cpu {
 namespace {
 
 constexpr int kSquare = 8;
+constexpr std::size_t kManySites = 8;  // accesses of a checked build: the calls cost less than compiling each
 
 bool is_control(const Op& op) { return op.code == Code::for_ || op.code == Code::while_ || op.code == Code::if_; }
 
@@ -336,6 +337,7 @@ Emitted Emitter::run() {
   std::string out = fmt::format("// {}: grid {} x {} x {}\n", f_.name, g[0], g[1], g[2]);
   if (large_) out += "#define LARGE\n";
   if (many_functions_) out += "#define MANY_FUNCTIONS\n";
+  if (out_.sites.size() > kManySites) out += "#define MANY_SITES\n";
   out += prelude(levels_[0].code, is_hooked(build_));
   out += fmt::format(
       "extern \"C\" void passnet_kernel(const Argument* arguments, i64 begin, i64 end, char* scratch{}) {{\n",
@@ -343,18 +345,18 @@ Emitted Emitter::run() {
   out += head + declare_arrays();
   out += "  for (i64 program = begin; program < end; ++program) {\n";
   if (g[1] == 1 && g[2] == 1)
-    out += "    const i32 pid_0 = (i32)program, pid_1 = 0, pid_2 = 0;\n";
+    out += "    const i32 pid0 = (i32)program, pid1 = 0, pid2 = 0;\n";
   else if (turns_ && g[2] == 1)  // memory runs both ways: in squares, so that pages and lines are used again soon
     out += fmt::format(
         "    const i64 band = program / {2}, height = min_i64({3}, {1} - band * {3}), square = program % {2} / ({3} * "
         "height);\n"
         "    const i64 rest = program % {2} % ({3} * height), width = min_i64({3}, {0} - square * {3});\n"
-        "    const i32 pid_0 = (i32)(square * {3} + rest % width), pid_1 = (i32)(band * {3} + rest / width), pid_2 = "
+        "    const i32 pid0 = (i32)(square * {3} + rest % width), pid1 = (i32)(band * {3} + rest / width), pid2 = "
         "0;\n",
         g[0], g[1], g[0] * kSquare, kSquare);
   else
     out += fmt::format(
-        "    const i32 pid_0 = (i32)(program % {0}), pid_1 = (i32)(program / {0} % {1}), pid_2 = (i32)(program / "
+        "    const i32 pid0 = (i32)(program % {0}), pid1 = (i32)(program / {0} % {1}), pid2 = (i32)(program / "
         "{2});\n",
         g[0], g[1], g[0] * g[1]);
   out += levels_[0].code + "  }\n";

@@ -13,7 +13,7 @@ import torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from host_table import BODIES, EXPRESSIONS, TENSORS, VIEWS
+from host_table import BODIES, CLASSES, EXPRESSIONS, TENSORS, VIEWS
 
 BATCH = 20
 HEAD = '''
@@ -84,7 +84,7 @@ def case_source(number, case):
 
 
 def file_source(cases):
-    source = HEAD + "".join(case_source(i, c) for i, c in enumerate(cases))
+    source = HEAD + CLASSES + "".join(case_source(i, c) for i, c in enumerate(cases))
     calls = ", ".join(f"attempt(case_{i}, x, y, z, w)" for i in range(len(cases)))
     return source + f"\n\n@torch.fx.wrap\ndef run(x, y, z, w):\n    return ({calls},)\n\n\ndef replacement_func():\n    return run\n"
 

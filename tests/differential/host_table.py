@@ -7,6 +7,44 @@ TENSORS = [  # sizes, strides, dtype
     ((), (), "float32"),
 ]
 
+CLASSES = """
+class Blocks:
+    def __init__(self, n):
+        self.n = n
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.n == 0:
+            raise StopIteration
+        self.n -= 1
+        return self.n
+
+
+class NoNext:
+    def __iter__(self):
+        return self
+
+
+class NoBool:
+    def __bool__(self):
+        return self
+
+
+class Empty:
+    def __len__(self):
+        return 0
+
+
+class Rank:
+    def __init__(self, n):
+        self.n = n
+
+    def __lt__(self, other):
+        return self.n < other.n
+"""
+
 EXPRESSIONS = [
     # arithmetic
     "7 // 2, -7 // 2, 7 // -2, -7 // -2", "7 % 3, -7 % 3, 7 % -3, -7 % -3", "7.5 // 2, -7.5 // 2, 7.5 % -2, 1.0 // 0.1", "2 ** 10, 2 ** -1, (-2) ** 3, 0 ** 0, 2.0 ** 0.5",
@@ -29,7 +67,7 @@ EXPRESSIONS = [
     "'prefix_x'.removeprefix('prefix_'), 'x.py'.removesuffix('.py'), 'x'.removesuffix('.py')", "'a\\nb\\n'.splitlines(), 'a'.splitlines()", "'{} {}'.format(1, 'b'), '{1}{0}'.format('a', 'b'), '{n:>4}|'.format(n=7), '{{}}'.format(), '{!r}'.format('a')", "'%d of %s' % (3, 'x'), '%.2f' % 1.5, '%5d|' % 42, '%-5s|' % 'ab', '%%' % (), '%r' % 'a', '%05d' % 42, '%x' % 255, '%s' % [1, 2]",
     "'{} {}'.format(1)", "'%d %d' % (1,)", "str(1), str(1.0), str(True), str(None), str('a'), str([1, 'a']), str((1,)), str({'a': 1}), str(()), str(1e-7)", "repr('a'), repr(\"it's\"), repr('a\\n'), repr([None, 1.5])", "str(torch.float32), str(x.dtype), f'{y.dtype}'", "ord('A'), chr(97), bin(10), hex(255), oct(8), bin(-5)",
     "f'{1}', f'{1.5:.3f}', f'{3:>5}|', f'{3:<5}|', f'{3:^5}|', f'{3:05d}', f'{-3:05d}', f'{255:x}', f'{255:#x}', f'{10:b}', f'{1234567:,}', f'{0.256:.1%}'", "f'{\"a\":>4}|', f'{\"abc\":.2}', f'{\"a\"!r}', f'{True}', f'{None}', f'{[1, 2]}', f'{1e10:g}', f'{1234.5:e}', f'{1234567.891:,.2f}', f'{5:+d}', f'{5: d}', f'{2.0}', f'{1:.2f}', f'{12:3}|'",
-    "f'{1.0:.3}', f'{123456.0:.3}', f'{0.00012345:.3}', f'{1e20:.3}', f'{100.0:.3}', f'{float(\"inf\"):.2f}', f'{3.14159:10.2f}|', f'{3.14159:<10.2f}|'", "f'{x.shape[0]}x{x.shape[1]} {tuple(x.shape)}', f'{{}}', f'{1 + 1}{\"b\"}'", "f'{3:{5}}|', f'{2.5:.{2}f}'", "f'{\"a\":d}'", "len('abc'), len(''), 'a' 'b', 'x' * 3", "max('abc'), min('abc'), sorted('bca'), list('ab')",
+    "f'{1.0:.3}', f'{123456.0:.3}', f'{0.00012345:.3}', f'{1e20:.3}', f'{100.0:.3}', f'{float(\"inf\"):.2f}', f'{3.14159:10.2f}|', f'{3.14159:<10.2f}|'", "f'{x.shape[0]}x{x.shape[1]} {tuple(x.shape)}', f'{{}}', f'{1 + 1}{\"b\"}'", "f'{3:{5}}|', f'{2.5:.{2}f}'", "f'{True:5}|', f'{False:05}', f'{True:<3}|', f'{True:d}', format(False, '>4')", "f'{\"a\":d}'", "len('abc'), len(''), 'a' 'b', 'x' * 3", "max('abc'), min('abc'), sorted('bca'), list('ab')",
     # lists, tuples
     "[1, 2, 3][0], [1, 2, 3][-1], [1, 2, 3][1:], (1, 2, 3)[:-1], [1, 2, 3, 4][::2], (1, 2, 3)[::-1], [1, 2, 3][5:], [1, 2, 3][-5:2], [1, 2, 3, 4, 5][4:1:-2], [1, 2, 3][:0]", "[1, 2, 3][3]", "(1, 2)[-3]", "[1, 2][::0]", "[1, 2][x.shape]", "(1, 2) + (3,), [1] + [2, 3]", "[1, 2, 2].count(2), (1, 2).index(2)", "[1].index(5)",
     "[*range(3), *[7]], (*x.shape, 9), [*'ab']", "{**{'a': 1}, 'b': 2}, {'a': 1} | {'a': 2}", "len([1, 2]), len(()), len({'a': 1}), len({1, 1, 2}), len(x.shape), len(x)", "len(5)", "sum([1, 2, 3]), sum([]), sum([0.5, 1]), sum((1, 2), 10), sum([1], start=5)", "sum(['a'])", "min(3, 1, 2), max([1, 5, 3]), min([2.5, 1]), max(1, 2.0), max(2, 2.0), min((3, 1), (2, 9)), max([], default=7), max('a', 'b'), max([1, -5], key=abs), min([3, 1, 2], key=lambda v: -v)", "min([])",
@@ -37,7 +75,7 @@ EXPRESSIONS = [
     "list(enumerate(['a', 'b'])), list(enumerate('ab', 1)), list(enumerate([5], start=3))", "list(zip([1, 2, 3], 'ab')), list(zip()), list(zip([1])), dict(zip('ab', [1, 2]))", "list(map(lambda a, b: a * b, [1, 2], [3, 4])), list(map(str, [1, 2])), list(filter(None, [0, 1, '', 2])), list(filter(lambda v: v > 1, [1, 2, 3]))",
     "any([0, 1]), any([]), all([1, 0]), all([]), any(v > 2 for v in (1, 2, 3)), all(v > 0 for v in (1, 2))", "list(range(3)), list(range(1, 7, 2)), list(range(5, 0, -2)), list(range(0)), len(range(10)), range(5)[2], 3 in range(5), list(range(3, 1))", "range(1, 2, 0)", "tuple([1, 2]), list((1, 2)), tuple('ab'), list({'a': 1}), set([1, 1, 2]), tuple(range(2))",
     "[i * i for i in range(4)], [i for i in range(6) if i % 2], [(i, j) for i in range(2) for j in range(2)], [i for i in range(9) if i % 2 if i > 3]", "{i: i * 2 for i in range(3)}, {i % 2 for i in range(5)}, {k: v for k, v in [('a', 1), ('a', 2)]}, tuple(i for i in range(3)), sum(i for i in range(4))", "[[j for j in range(i)] for i in range(3)], [a + b for a, b in [(1, 2), (3, 4)]], [first for first, *rest in [(1, 2, 3)]]",
-    "list(itertools.product([1, 2], 'ab')), list(itertools.chain([1], (2, 3))), list(itertools.product((0, 1), repeat=2))", "functools.reduce(lambda a, b: a * b, [1, 2, 3]), functools.reduce(operator.mul, x.shape, 1), functools.reduce(operator.add, [[1], [2]])", "functools.reduce(operator.mul, [])", "next(iter([4, 5])), next((v for v in [1, 2, 3] if v > 1), None), next((v for v in [] if v), 9)",
+    "list(itertools.product((i for i in range(2)), (i for i in range(3)))), list(itertools.product((c for c in 'ab'), repeat=2))", "list(itertools.product([1, 2], 'ab')), list(itertools.chain([1], (2, 3))), list(itertools.product((0, 1), repeat=2))", "functools.reduce(lambda a, b: a * b, [1, 2, 3]), functools.reduce(operator.mul, x.shape, 1), functools.reduce(operator.add, [[1], [2]])", "functools.reduce(operator.mul, [])", "next(iter([4, 5])), next((v for v in [1, 2, 3] if v > 1), None), next((v for v in [] if v), 9)",
     # dicts and sets
     "{'a': 1}['a'], {'a': 1}.get('a'), {'a': 1}.get('b'), {'a': 1}.get('b', 5), {1: 'x', True: 'y'}, {(1, 2): 3}[(1, 2)]", "{'a': 1}['b']", "{}[0]", "{[1]: 2}", "{'a': 1, 'b': 2}.keys(), list({'a': 1}.values()), list({'a': 1}.items()), [k for k in {'a': 1, 'b': 2}]", "dict(a=1, b=2), dict([('a', 1)]), dict({'a': 1}, b=2), dict()", "{torch.float16: 1, torch.float32: 2}[x.dtype], {torch.float16: 'h'}.get(x.dtype, 'other')", "{1, 2} | {3}, {1, 2} & {2, 3}, {1, 2} - {2}, {1, 2} ^ {2, 3}", "{1, 2}.union([3]), {1, 2}.intersection({2}), {1}.issubset({1, 2}), {1, 2}.issuperset({1}), {1}.isdisjoint({2})",
     # functions of libraries
@@ -513,9 +551,27 @@ BODIES = [
         yield
     return list(empty()), next(empty())
     """,
+    """
+    b = Blocks(5)
+    return next(b), [i for i in b], list(b), next(b, 'none'), max(Blocks(3)), 1 in Blocks(4)
+    """,
+    """
+    return list(NoNext())
+    """,
+    """
+    return 1 if NoBool() else 2
+    """,
+    """
+    return bool(Empty()), not Empty(), [1 for s in (Empty(),) if s]
+    """,
+    """
+    ranks = sorted([Rank(i * 7 % 11) for i in range(11)]), sorted([Rank(i % 3) for i in range(5)], reverse=True)
+    return [[r.n for r in ranked] for ranked in ranks]
+    """,
 ]
 
 VIEWS = [
+    "x[..., ...]", "x[0, ..., ..., 1]", "w[..., ...]", "w.unflatten(0, (1,))", "x[:, :0].chunk(3, 1)", "x[:, :0].split(2, 1)", "torch.empty(4, 5)[1:].as_strided((2,), (1,), 0)", "torch.empty(4, 5)[1:].as_strided((2, 5), (5, 1))", "torch.empty(20)[5:].as_strided((3,), (2,), 7)",
     "x.new_empty_strided((2, 3), (1, 2))", "x.new_empty_strided(size=(2, 3), stride=(3, 1))", "torch.empty_strided(size=(2, 3), stride=(1, 2))", "torch.empty_permuted((2, 3, 4), (2, 0, 1))", "torch.empty_permuted((2, 3, 4, 5), (0, 2, 3, 1), dtype=torch.float16)", "torch.empty_permuted((2, 3), (0, 0))", "torch.empty_permuted((2, 3), physical_layout=(1, 0))", "torch.empty_permuted((2, 0, 3), (0, 2, 1))",
     "torch.split(x, 2, dim=3)", "torch.split(x, [1, 2], 1)", "torch.chunk(x, 2, 2)", "torch.unbind(x, 1)", "torch.unbind(x)", "torch.as_strided(x, (2, 2), (1, 2))", "torch.tensor_split(x, 3, dim=2)", "x.tensor_split(2, 3)", "x.tensor_split((1, 3), dim=3)", "x.tensor_split([1, -1], 3)", "x.tensor_split(7, 1)", "x.tensor_split(0)", "torch.narrow(x, 1, 1, 2)", "torch.select(x, 1, 2)", "torch.movedim(x, 1, 3)",
     "list(x)", "[*y[:2]]", "[r for r in x[0, 0]]", "list(w)", "dict(zip('ab', x))", "tuple(enumerate(x))",

@@ -89,7 +89,13 @@ const Attack kAttacks[] = {
     {"exec", "landlock-execute landlock-read", runs_a_program},
     {"signal", "landlock-signal", [] { return ::kill(::getppid(), 0) == 0; }},
     {"shared-memory", "",
-     [] { return ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED; }},
+     [] {
+       const auto maps = [](int protection, int flags) {
+         return ::mmap(nullptr, 4096, protection, flags | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+       };
+       return maps(PROT_READ | PROT_WRITE, MAP_SHARED) || maps(PROT_READ, MAP_SHARED) ||
+              maps(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_GROWSDOWN);
+     }},
     {"prctl", "", [] { return ::prctl(PR_SET_PDEATHSIG, 0) == 0; }},
     {"limits", "",
      [] {
@@ -99,7 +105,12 @@ const Attack kAttacks[] = {
      }},
     {"session", "process", [] { return in_a_child([] { return ::setsid() > 0; }); }},
     {"identity", "", [] { return ::setuid(::getuid()) == 0; }},
-    {"priority", "", [] { return ::setpriority(PRIO_PROCESS, 0, 19) == 0; }},
+    {"priority", "",
+     [] {
+       cpu_set_t cores;
+       ::sched_getaffinity(0, sizeof cores, &cores);
+       return ::setpriority(PRIO_PROCESS, 0, 19) == 0 || ::sched_setaffinity(::getppid(), sizeof cores, &cores) == 0;
+     }},
     {"network", "",
      [] {
        int ends[2];

@@ -1,5 +1,8 @@
 // Loading and the host program, where text cases cannot say it: no state between calls, limits, values that come back.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <chrono>
 
 #include "pass/load.h"
 #include "pass/policy.h"
@@ -66,6 +69,26 @@ TEST(Host, plan_names_the_wrappers_lines) {
   EXPECT_EQ(plan.output.buffer, 1);
 }
 
+// torch.arange without a device is on the CPU whatever the graph runs on; Triton refuses it.
+TEST(Host, a_kernel_on_a_gpu_takes_no_tensor_of_the_cpu) {
+  const auto recorded = [](const std::string& argument, const std::string& result) {
+    const PassFolder folder =
+        loaded(fmt::format("def run(x):\n    assert x.is_cpu and not x.is_cuda\n"
+                           "    out = torch.empty(x.shape, dtype=x.dtype, device='cuda')\n"
+                           "    kernel[(1,)]({}, out, 4, BLOCK=4)\n    return {}\n",
+                           argument, result));
+    return record_plan(*folder.passes[0].module, {tensor({4})}, DeviceType::cuda);
+  };
+  const auto refused = recorded("x", "out");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("argument 'x_ptr' cannot be accessed"), std::string::npos);
+  const auto moved = recorded("x.cuda()", "out.to(x.device)");
+  ASSERT_TRUE(moved) << error_text(moved.error());
+  ASSERT_EQ(moved->buffers.size(), 4u);
+  EXPECT_EQ(moved->buffers[2].desc.device, DeviceType::cuda);
+  EXPECT_EQ(moved->buffers[3].desc.device, DeviceType::cpu);
+}
+
 TEST(Host, steps_are_limited) {
   const PassFolder folder =
       loaded("def run(x):\n    n = 0\n    for i in range(1000):\n        n += i\n    return torch.empty(1)\n");
@@ -81,6 +104,45 @@ TEST(Host, depth_is_limited) {
       "def down(n):\n    return 0 if n == 0 else down(n - 1)\n\ndef run(x):\n    return torch.empty(down(40) + 1)\n");
   EXPECT_TRUE(record(folder, {tensor({2})}));
   EXPECT_EQ(record(folder, {tensor({2})}, {2'000'000, 20, std::int64_t{1} << 40}).error().code, Code::limit);
+}
+
+// What the address sanitizer, the stack and the memory would not forgive. Whether it is an error or an answer does not
+// matter.
+TEST(Host, hostile_methods_and_values_harm_nothing) {
+  const std::string head =
+      "class Eq:\n    def __init__(self, f):\n        self.f = f\n    def __eq__(self, other):\n        return "
+      "self.f()\n    def __lt__(self, other):\n        return self.f()\n    def __repr__(self):\n        return "
+      "self.f() and 'a'\n";
+  const std::vector<std::string> bodies = {
+      "L = []\n    def f():\n        L.clear()\n        return False\n    L += [Eq(f), [Eq(f)], 3]\n    L.index(7)",
+      "L = []\n    def f():\n        L.extend([1] * 5000)\n        return False\n    L += [Eq(f), 2, 3]\n    "
+      "L.count(7)\n    L == [1, 2, 3]\n    L < [Eq(f), 1]",
+      "L = []\n    def f():\n        L.clear()\n        return True\n    L += [Eq(f), 2]\n    L.remove(7)",
+      "D = {}\n    def f():\n        D.clear()\n        return True\n    D[1] = 2\n    D[3] = Eq(f)\n    "
+      "D[Eq(f)]\n    D == {1: 2, 3: 4}\n    D[Eq(f)] = 5",
+      "S = set()\n    def f():\n        S.clear()\n        return True\n    S.add(Eq(f))\n    S.discard(1)\n    "
+      "S | {1}\n    S < {1, 2}",
+      "L = []\n    def f():\n        L.clear()\n        return True\n    L += [[Eq(f)], 2]\n    str(L)\n    str({1: "
+      "L})",
+      "n = []\n    def f():\n        n.append(1)\n        return len(n) % 3 != 0\n    sorted([Eq(f) for i in "
+      "range(200)])",
+      "f = 1\n    for i in range(100000):\n        f = lambda g=f: g\n    f = 2",
+      "g = (1,)\n    for i in range(100000):\n        g = (kernel[g],)\n    g = 2",
+      "t = ()\n    for i in range(100000):\n        t = (t,)\n    t = 2",
+      "s = 'x' * 2 ** 20\n    L = [s] * 200000\n    M = [v for v in L[:1000]]\n    str(L)",
+      "s = ('{0}' * 300000).format('x' * 2 ** 20)",
+      "s = ('%s' * 300000) % tuple(['x' * 2 ** 20] * 100000)",
+      "L = list(range(100000))\n    for i in range(100000):\n        L.insert(0, L.pop(0))",
+      "list(enumerate([1, 2], 2 ** 63 - 1))",
+      "torch.empty(()).unflatten(0, (1, 1))",
+  };
+  for (const std::string& body : bodies) {
+    const PassFolder folder = loaded(head + "\ndef run(x):\n    " + body + "\n    return torch.empty(1)\n");
+    const auto begin = std::chrono::steady_clock::now();
+    const auto plan = record(folder, {tensor({2})});
+    EXPECT_TRUE(plan || !plan.error().message.empty()) << body;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60)) << body;
+  }
 }
 
 TEST(Host, functions_and_scopes_are_freed) {  // what the address sanitizer would report

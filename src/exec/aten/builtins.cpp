@@ -159,6 +159,15 @@ std::int64_t rounded(const IValue& v, double (*how)(double)) {
   return static_cast<std::int64_t>(r);
 }
 
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+  if (__builtin_add_overflow(a, b, &a)) throw std::overflow_error("an integer of the graph does not fit into 64 bits");
+  return a;
+}
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  if (__builtin_mul_overflow(a, b, &a)) throw std::overflow_error("an integer of the graph does not fit into 64 bits");
+  return a;
+}
+
 // n sizes: one integer repeated, or a list of n.
 std::vector<std::int64_t> tuple_of(const IValue& v, std::int64_t n) {
   if (!is_sequence(v))
@@ -200,8 +209,8 @@ IValue fractional_size(const Frame& frame, const Args& args) {
   const auto ratios = sequence_items(frame.read(args[1]));
   std::vector<std::int64_t> out;
   for (std::int64_t i = 0; i < n; ++i)
-    out.push_back(static_cast<std::int64_t>(static_cast<double>(x.size(i - n)) *
-                                            real_of(ratios.at(static_cast<std::size_t>(i)))));
+    out.push_back(
+        rounded(static_cast<double>(x.size(i - n)) * real_of(ratios.at(static_cast<std::size_t>(i))), std::trunc));
   return integer_list(std::move(out));
 }
 
@@ -223,7 +232,7 @@ IValue unpool_size(const Frame& frame, const Args& args) {  // input, kernel, st
   std::vector<std::int64_t> out;
   for (std::int64_t i = 0; i < n; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    out.push_back((x.size(i - n) - 1) * stride.at(at) + kernel.at(at) - 2 * padding.at(at));
+    out.push_back(sum(times(x.size(i - n) - 1, stride.at(at)), sum(kernel.at(at), times(-2, padding.at(at)))));
   }
   return integer_list(std::move(out));
 }
@@ -260,7 +269,7 @@ IValue unravel_index(const Frame& frame, const Args& args) {
   const std::vector<std::int64_t> shape =
       is_sequence(given) ? sizes_of(given) : std::vector<std::int64_t>{integer_of(plain(given))};
   std::vector<std::int64_t> factors(shape.size(), 1);
-  for (std::size_t i = shape.size(); i-- > 1;) factors[i - 1] = factors[i] * shape[i];
+  for (std::size_t i = shape.size(); i-- > 1;) factors[i - 1] = times(factors[i], shape[i]);
   c10::List<at::Tensor> out;
   for (std::size_t i = 0; i < shape.size(); ++i)
     out.push_back(indices.floor_divide(wrapped_number(factors[i])).remainder(shape[i]));

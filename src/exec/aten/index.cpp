@@ -83,7 +83,7 @@ std::vector<std::size_t> slice_positions(const Frame& frame, const Value& slice,
     const auto b = bound(frame, v);
     return b ? b->expect_int() : otherwise;
   };
-  const std::int64_t step = integer(slice.items[2], 1);
+  const std::int64_t step = std::clamp(integer(slice.items[2], 1), -n - 1, n + 1);
   if (step == 0) throw std::invalid_argument("slice step cannot be zero");
   const auto clip = [&](std::int64_t i) {
     return std::clamp<std::int64_t>(i < 0 ? i + n : i, step < 0 ? -1 : 0, step < 0 ? n - 1 : n);

@@ -1,4 +1,9 @@
 // The checked build asks the host before every element, but for what is plainly right.
+#ifdef MANY_SITES  // compiled once, not once an access
+#define ACCESS CALLED
+#else
+#define ACCESS INLINE
+#endif
 struct Hooks {
   struct Window {
     const char *begin, *end;
@@ -45,18 +50,19 @@ INLINE bool ck_may_store(const Hooks* hooks, const Hooks::Window& w, i64 site, i
   return hooks->access(hooks->context, site, p, program, value);
 }
 template <class E>
-INLINE typename E::C ck_ld1(const Hooks* hooks, i64 site, i64 program, const void* p) {
+ACCESS typename E::C ck_ld1(const Hooks* hooks, i64 site, i64 program, const void* p) {
   const Hooks::Window w = hooks->windows[site];
   return ck_may_load(hooks, w, site, program, (const typename E::S*)p) ? ld1<E>(p) : typename E::C{};
 }
 template <class E>
-INLINE void ck_st1(const Hooks* hooks, i64 site, i64 program, void* p, typename E::C x) {
+ACCESS void ck_st1(const Hooks* hooks, i64 site, i64 program, void* p, typename E::C x) {
   const Hooks::Window w = hooks->windows[site];
   const typename E::S s = E::down(x);
   if (ck_may_store(hooks, w, site, program, (typename E::S*)p, &s)) *(typename E::S*)p = s;
 }
-template <class E, bool Full, class O>
-INLINE typename E::V ck_ld(const Hooks* hooks, i64 site, i64 program, const void* p, O at, vi32 m, typename E::V other,
+// Element by element.
+template <class E, class O>
+CALLED typename E::V ck_ld(const Hooks* hooks, i64 site, i64 program, const void* p, O at, vi32 m, typename E::V other,
                            i32 n) {
   const Hooks::Window w = hooks->windows[site];
   typename E::R r{};
@@ -66,8 +72,8 @@ INLINE typename E::V ck_ld(const Hooks* hooks, i64 site, i64 program, const void
   }
   return pick(m, E::up(r), other);
 }
-template <class E, bool Full, class O>
-INLINE void ck_st(const Hooks* hooks, i64 site, i64 program, void* p, O at, typename E::V x, vi32 m, i32 n) {
+template <class E, class O>
+CALLED void ck_st(const Hooks* hooks, i64 site, i64 program, void* p, O at, typename E::V x, vi32 m, i32 n) {
   const Hooks::Window w = hooks->windows[site];
   const typename E::R r = E::down(x);
   for (int l = 0; l < n; ++l) {
@@ -98,7 +104,7 @@ INLINE bool ck_claim_row(const Hooks::Window& w, u32* marks, i64 program, const 
   return true;
 }
 template <class E, bool Full>
-INLINE typename E::V ck_ld_step(const Hooks* hooks, i64 site, i64 program, const void* p, i64 step, vi32 m,
+ACCESS typename E::V ck_ld_step(const Hooks* hooks, i64 site, i64 program, const void* p, i64 step, vi32 m,
                                 typename E::V other, i32 n) {
   const Hooks::Window& w = hooks->windows[site];
   const typename E::S* first = (const typename E::S*)p;
@@ -106,32 +112,19 @@ INLINE typename E::V ck_ld_step(const Hooks* hooks, i64 site, i64 program, const
   if (inside && w.writer == nullptr)
     return step == 1 ? ld_mask<E, Full>(p, m, other, n) : ld_step_mask<E, Full>(p, step, m, other, n);
   if (inside && Full && step == 1 && every(m) && ck_claim_row(w, w.reader, program, first)) return ld<E, true>(p, L);
-  return ck_ld<E, Full>(hooks, site, program, p, TO(vi64, iota()) * step, m, other, n);
+  return ck_ld<E>(hooks, site, program, p, TO(vi64, iota()) * step, m, other, n);
 }
 template <class E, bool Full>
-INLINE void ck_st_step(const Hooks* hooks, i64 site, i64 program, void* p, i64 step, typename E::V x, vi32 m, i32 n) {
+ACCESS void ck_st_step(const Hooks* hooks, i64 site, i64 program, void* p, i64 step, typename E::V x, vi32 m, i32 n) {
   const Hooks::Window w = hooks->windows[site];
   typename E::S* first = (typename E::S*)p;
-  if (!ck_inside(w, first, step, Full ? L : n))
-    return ck_st<E, Full>(hooks, site, program, p, TO(vi64, iota()) * step, x, m, n);
-  if (Full && step == 1 && every(m) && ck_claim_row(w, w.writer, program, first)) {
+  if (Full && step == 1 && every(m) && ck_inside(w, first, step, L) && ck_claim_row(w, w.writer, program, first)) {
     const i64 at = ((const char*)p - w.begin) >> w.shift;
     w.touched[at >> 10] = w.touched[(at + L - 1) >> 10] = 1;
     if (w.written != nullptr) __builtin_memset(w.written + at, 0xff, L);
     return st<E, true>(p, x, L);
   }
-  const typename E::R r = E::down(x);
-  for (int l = 0; l < (Full ? L : n); ++l) {
-    typename E::S* q = first + l * step;
-    const typename E::S s = r[l];
-    if (!m[l]) continue;
-    if (ck_claim(w, w.writer, program, q)) {
-      ck_stored(w, q);
-      *q = s;
-    } else if (hooks->access(hooks->context, site, q, program, &s)) {
-      *q = s;
-    }
-  }
+  ck_st<E>(hooks, site, program, p, TO(vi64, iota()) * step, x, m, n);
 }
 // Whether a matrix may be read.
 template <class S>

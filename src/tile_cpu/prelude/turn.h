@@ -1,10 +1,10 @@
 // Matrices turned: blocks of L x L in registers.
 #if L == 16
-#define EACH_LANE(F) F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8), F(9), F(10), F(11), F(12), F(13), F(14), F(15)
+#define LANE_LIST(F) F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8), F(9), F(10), F(11), F(12), F(13), F(14), F(15)
 #elif L == 8
-#define EACH_LANE(F) F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7)
+#define LANE_LIST(F) F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7)
 #else
-#define EACH_LANE(F) F(0), F(1), F(2), F(3)
+#define LANE_LIST(F) F(0), F(1), F(2), F(3)
 #endif
 // Of every 2W x 2W block the two W x W blocks off the diagonal change places.
 template <int W, class V>
@@ -14,8 +14,8 @@ INLINE void turn_step(V (&v)[L]) {
   _Pragma("GCC unroll 16") for (int r = 0; r < L; ++r) {
     if (r & W) continue;
     const V a = v[r], b = v[r + W];
-    v[r] = __builtin_shufflevector(a, b, EACH_LANE(UPPER));
-    v[r + W] = __builtin_shufflevector(a, b, EACH_LANE(LOWER));
+    v[r] = __builtin_shufflevector(a, b, LANE_LIST(UPPER));
+    v[r + W] = __builtin_shufflevector(a, b, LANE_LIST(LOWER));
   }
 }
 template <class V>
