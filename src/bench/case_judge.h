@@ -14,8 +14,8 @@ class CaseJudge {
   CaseJudge(CaseSource& source, Engine& engine, int at) : source_(source), engine_(engine), at_(at) {}
 
   // Other draws are there to find answers that do not compute; what a last bit decides there is not held against
-  // anyone.
-  static void loosen(Comparison& comparison);
+  // anyone. But where the recorded inputs are flat, they are all there is to say how exact an answer is.
+  void loosen(const Case& c, Comparison& comparison) const;
   // Where eager is crude, it may be further from the answer than a candidate is. What is wrong beside eager's and no
   // further from the answer in float64 becomes right at the t that is asked for. True: there is such an output.
   bool excuse(Case& c, Comparison& comparison, const RunValue& got, const std::vector<TensorRef>& got_inputs);

@@ -22,6 +22,18 @@ bool has_convolution(const Graph& graph) {
                      [](const Node& node) { return node.target.find("conv") != std::string::npos; });
 }
 
+// Where most floats that are drawn are the mean.
+bool has_flat_inputs(const GraphFolder& graph) {
+  std::size_t flat = 0, all = 0;
+  for (const std::int32_t index : graph.inputs) {
+    const TensorMeta& meta = graph.metas[static_cast<std::size_t>(index)];
+    if (meta.data || !dtype_row(meta.dtype).floating) continue;
+    all += meta.element_count();
+    if (meta.std && *meta.std == 0) flat += meta.element_count();
+  }
+  return 2 * flat > all;
+}
+
 template <class Bits>
 void move_bits(void* data, std::int64_t count, Bits exponent, int bits, std::uint64_t seed) {
   auto* to = static_cast<Bits*>(data);
@@ -66,6 +78,7 @@ CaseSource::CaseSource(const GraphFolder& graph, Subject& eager, Engine& engine,
       engine_(engine),
       device_(device),
       convolves_(has_convolution(graph.graph)),
+      flat_(has_flat_inputs(graph)),
       writes_(std::any_of(graph.graph.nodes.begin(), graph.graph.nodes.end(), node_writes)) {}
 
 Result<Case> CaseSource::recorded(std::uint64_t seed) {

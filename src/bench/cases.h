@@ -56,6 +56,9 @@ class CaseSource {
   // Whether eager adds up, or multiplies, in less than the dtype's own precision.
   bool is_crude(Dtype dtype) const;
 
+  // Whether the recorded inputs say nothing of how exact an answer is: most of their numbers are one number.
+  bool is_flat() const { return flat_; }
+
   // Inputs whose recorded contents stay in every draw, since eager fails on others.
   const std::vector<std::string>& never_varied() const { return never_varied_; }
 
@@ -74,7 +77,7 @@ class CaseSource {
   Subject& eager_;
   Engine& engine_;
   const DeviceType device_;
-  const bool convolves_;
+  const bool convolves_, flat_;
   bool writes_;                        // eager changes inputs: it says so, or did with the recorded ones
   bool first_ = true, finite_ = true;  // of the recorded case: not made yet; what eager gave
   std::vector<bool> fixed_;            // metas that are not varied; empty: not known

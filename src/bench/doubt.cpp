@@ -112,14 +112,14 @@ constexpr double kRoundings = 16;
 double rounding(Dtype dtype) { return dtype == Dtype::bfloat16 ? 0x1p-8 : dtype == Dtype::float16 ? 0x1p-11 : 0x1p-14; }
 
 template <class E>
-std::int64_t count_as_constant(const void* expected, const void* got, std::int64_t n, double constant, double unit,
-                               Engine& engine) {
+std::int64_t count_as_constant(const void* expected, const void* got, std::int64_t n, double constant, double part,
+                               double unit, Engine& engine) {
   const auto *e = static_cast<const E*>(expected), *g = static_cast<const E*>(got);
   const auto blocks =
       by_blocks<std::int64_t>(n, &engine, [&](std::int64_t& count, std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
           const auto x = static_cast<double>(e[i].value()), d = std::fabs(static_cast<double>(g[i].value()) - x);
-          count += d < std::max(std::fabs(x - constant) / 2, kRoundings * unit * std::fabs(x)) || d == 0 ? 0 : 1;
+          count += d < std::max(std::fabs(x - constant) * part, kRoundings * unit * std::fabs(x)) || d == 0 ? 0 : 1;
         }
       });
   return std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0});
@@ -195,7 +195,8 @@ Result<Typical> typical_of(const TensorRef& tensor, Engine& engine) {
   return out;
 }
 
-Result<bool> is_as_constant(const TensorRef& expected, const Typical& typical, const TensorRef& got, Engine& engine) {
+Result<bool> is_as_constant(const TensorRef& expected, const Typical& typical, const TensorRef& got,
+                            const AsConstant& limits, Engine& engine) {
   const MemoryOrder order(expected);
   auto a = order.flat(expected, engine), b = order.flat(got, engine);
   if (!a) return std::move(a.error());
@@ -204,7 +205,9 @@ Result<bool> is_as_constant(const TensorRef& expected, const Typical& typical, c
   bool out = false;
   with_element(expected.dtype, [&]<class E>(E) {
     for (const double constant : {0.0, typical.mean})
-      out = out || 4 * count_as_constant<E>(a->data, b->data, n, constant, rounding(expected.dtype), engine) > n;
+      out = out || limits.one_of * count_as_constant<E>(a->data, b->data, n, constant, limits.part,
+                                                        rounding(expected.dtype), engine) >
+                       n;
   });
   return out;
 }

@@ -33,8 +33,14 @@ struct Typical {
   double mean = 0, size = 0, deviation = 0;  // size: the mean of |x|, deviation: of |x - mean|
 };
 Result<Typical> typical_of(const TensorRef& tensor, Engine& engine);
-// Whether one number everywhere, zero or the mean, would be about as near to what is expected: a quarter of all
-// elements is off by half of what that would be, and by more than some roundings.
-Result<bool> is_as_constant(const TensorRef& expected, const Typical& typical, const TensorRef& got, Engine& engine);
+// Whether one number everywhere, zero or the mean, would be about as near to what is expected: so many elements are off
+// by such a part of what that would be, and by more than some roundings.
+struct AsConstant {
+  int one_of = 4;
+  double part = 0.5;
+};
+inline constexpr AsConstant kNearlyConstant = {64, 0.125};
+Result<bool> is_as_constant(const TensorRef& expected, const Typical& typical, const TensorRef& got,
+                            const AsConstant& limits, Engine& engine);
 
 }  // namespace passnet

@@ -17,7 +17,7 @@ struct Kind {
   bool varied;
 };
 constexpr Kind kKinds[] = {{1, Normals::quick, true}, {4, Normals::zeros, true}};
-constexpr Kind kOfHalves = {1, Normals::lone, false};
+constexpr Kind kOfHalves = {1, Normals::lone, true};
 // From the hardest to the mildest.
 constexpr Kind kMilder[] = {{4, Normals::zeros, true}, {4, Normals::far, true},    {4, Normals::quick, true},
                             {4, Normals::far, false},  {4, Normals::quick, false}, {2, Normals::quick, false},
@@ -133,7 +133,7 @@ std::string draw_text(const Draw& draw) {
   if (draw.spread != 1) out += fmt::format(", {} times as wide", draw.spread);
   if (draw.hard()) out += ", some far out";
   if (draw.normals == Normals::zeros) out += ", some zero";
-  if (draw.normals == Normals::lone) out += ", three numbers outweighing all others";
+  if (draw.normals == Normals::lone) out += ", some numbers outweighing all others";
   return out;
 }
 

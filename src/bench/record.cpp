@@ -402,9 +402,6 @@ Result<Record> record_from_json(const nlohmann::json& json) {
 Result<Record> record_from_line(std::string_view line) {
   const json parsed = json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (parsed.is_discarded()) return Error{Code::syntax, {}, "not a record: not JSON", {}};
-  if (parsed.is_object() && parsed.contains("record") && parsed["record"].is_number() &&
-      parsed["record"].get<double>() > kRecordVersion)
-    return Error{Code::environment, {}, "a record of a later version of passnet", {"use that version"}};
   return record_from_json(parsed);
 }
 

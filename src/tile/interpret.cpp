@@ -102,7 +102,7 @@ class Interpreter {
                        where_of(f_, loops_.empty() ? op : *loops_.back()),
                        fmt::format("program ({}, {}, {}) runs more than {} operations; an endless loop?", id_[0],
                                    id_[1], id_[2], limits_.program_ops),
-                       {}});
+                       {"what only takes long the compiled kernel may do: tile run --on cpu"}});
       if (op.code == Code::yield) {
         std::vector<Lanes> out;
         for (const ValueId v : op.operands) out.push_back(get(v));

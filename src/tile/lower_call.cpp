@@ -262,8 +262,8 @@ Operand Lowering::call_function(const Operand& f, std::vector<Operand> args, Key
   constexpr int kDeepest = 32;
   const py::Stmt& def = *f.function;
   if (calls_ >= kDeepest)
-    refuse(fmt::format("calls of {} are nested too deeply", def.name), "a device function cannot call itself",
-           ErrorCode::limit);
+    refuse(fmt::format("calls of {} are nested too deeply", def.name),
+           "at most 32 deep; a device function cannot call itself", ErrorCode::limit);
   Frame frame;
   frame.names = f.names;
   frame.file = f.file;

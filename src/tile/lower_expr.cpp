@@ -342,7 +342,9 @@ Operand Lowering::eval_subscript(const py::Expr& e) {
     const auto size = static_cast<std::int64_t>(object.items.size());
     if (index.is_integer()) {
       const std::int64_t i = index.constant.integer + (index.constant.integer < 0 ? size : 0);
-      if (i < 0 || i >= size) refuse(fmt::format("index {} of {} values", index.constant.integer, size));
+      if (i < 0 || i >= size)
+        refuse(fmt::format("index {} of {} values", index.constant.integer, size),
+               size > 0 ? "" : "pointers and numbers have no shape; give sizes as arguments");
       return object.items[static_cast<std::size_t>(i)];
     }
     if (index.is(Operand::Kind::slice) && index.items[2].is_none()) {

@@ -194,18 +194,18 @@ void put_zeros(at::Tensor& x, const TensorMeta& meta, const Stream& stream) {
   if (n / row > 1) std::fill_n(to + state % (n / row) * row, row, 0.0F);
 }
 
-// A mean or a variance of these is about three numbers: who takes a part of the terms for all of them is off by more
+// A mean or a variance of these is about some few numbers: who takes a part of the terms for all of them is off by more
 // than any tolerance. No two weigh the same, so that no part of them stands for all.
 void put_lone(at::Tensor& x, const TensorMeta& meta, double mean, double std, const Stream& stream) {
-  constexpr int kCount = 3;
-  constexpr double kTimes = 4, kMostHalf = 0x1p12, kMost = 0x1p20;
+  constexpr int kCount = 24;
+  constexpr double kTimes = 4, kLess = 0.8, kMostHalf = 0x1p12, kMost = 0x1p20;
   const std::int64_t n = x.numel();
   if (n == 0) return;
   const double all = static_cast<double>(n) * (std::fabs(mean) + std + kFarShare * reach_of(std));
   double weight = std::min(kTimes * all, meta.dtype == Dtype::float16 ? kMostHalf : kMost);
   if (bounds_of(meta).high <= 0) weight = -weight;
   std::uint32_t state = mix(stream.other ^ mix(stream.one));
-  for (int i = 0; i < kCount; ++i, weight /= kTimes, state = mix(state + 1))
+  for (int i = 0; i < kCount; ++i, weight *= kLess, state = mix(state + 1))
     x.data_ptr<float>()[state % n] = static_cast<float>(mean + weight);
 }
 
@@ -323,7 +323,7 @@ class AtenEngine final : public Engine {
       seed(seed_value);
       std::size_t large = 0;  // what sums go over; weights are among the others
       for (const std::int32_t index : folder.inputs)
-        large = std::max(large, folder.metas[static_cast<std::size_t>(index)].element_count() / 4);
+        large = std::max(large, folder.metas[static_cast<std::size_t>(index)].element_count() / 16);
       std::vector<TensorRef> out;
       for (const std::int32_t index : folder.inputs) {
         current = &folder.metas[static_cast<std::size_t>(index)];
