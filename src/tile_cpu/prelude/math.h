@@ -107,20 +107,6 @@ FUNCTION vf32 tanh_(vf32 x) {
   const vf32 large = 1.0f - 2.0f / (exp_(a + a) + 1.0f);
   return a < 1.0f ? small : real(bits(large) | (bits(x) & (i32)0x80000000));
 }
-FUNCTION vf32 erf_(vf32 x) {
-  const vf32 a = abs_(x), t = x * x;
-  const vf32 p = poly(t, 0.128379166f, -0.376126258f, 0.112835852f, -0.026853812f, 0.00518832772f, -0.000801019374f,
-                      7.85386116e-05f);
-  const vf32 small = fma_(x, p, x);
-  // 1 - 2^(q d - 2.67), a power that has no need of denormals
-  const vf32 d = within(a, 0.0f, 4.0f) - 1.0f;
-  const vf32 q = poly(d, -3.80722138f, -1.21640228f, -0.0596960016f, 0.013940713f, -0.00237240322f, 0.000194261063f);
-  const vf32 n = fma_(q, d, all(-2.66841674f)) + 12582912.0f, r = fma_(q, d, -2.66841674f - (n - 12582912.0f));
-  const vf32 power = poly(r, 1.00000007f, 0.693146967f, 0.240221197f, 0.0555071328f, 0.0096755416f, 0.0013276471f);
-  const vf32 rest = fma_(-power, real((bits(n) << 23) + 0x3f800000), all(1.0f));
-  const vf32 large = real(bits(rest) | (bits(x) & (i32)0x80000000));
-  return a < 1.0f ? small : large;
-}
 // pi/2 in four parts, the rest of x in two; beyond 8192 the lanes go to the library.
 INLINE vf32 sin_quadrant(vf32 x, i32 shift, f32 (*exact)(f32)) {
   const vf32 t = fma_(x, all(0.636619772f), all(12582912.0f)), n = t - 12582912.0f;
@@ -216,7 +202,7 @@ INLINE f64 atan2_(f64 x, f64 y) { return __builtin_atan2(x, y); }
   LANEWISE(vf32, F) LANEWISE(vf64, F)
 // clang-format off
 COMMON(exp) COMMON(exp2) COMMON(expm1) COMMON(log) COMMON(log2) COMMON(log1p)
-COMMON(sin) COMMON(cos) COMMON(tanh) COMMON(erf)
+COMMON(sin) COMMON(cos) COMMON(tanh)
 INTEGRAL(floor, floor) INTEGRAL(ceil, ceil) INTEGRAL(trunc, trunc) INTEGRAL(round, rint)
 LANEWISE(vf64, sqrt) LANEWISE(vf64, rsqrt)
 RARE(log10) RARE(tan) RARE(asin) RARE(acos) RARE(atan)
