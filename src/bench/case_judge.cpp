@@ -9,6 +9,8 @@ namespace {
 constexpr int kSlackBeyond = 1;
 constexpr int kFarAt = -4;  // what lies far out must be right at this t
 
+int looser(int t) { return t == kNever ? t : std::max(kTightest, t - kSlackBeyond); }
+
 // The values that are compared, as in a comparison's outputs: the answer's, then inputs that eager changes.
 std::vector<RunValue> compared(const Case& c, const RunValue& answer, const std::vector<TensorRef>& inputs) {
   std::vector<RunValue> out;
@@ -26,7 +28,6 @@ std::vector<RunValue> compared(const Case& c, const RunValue& answer, const std:
 
 void CaseJudge::loosen(const Case& c, Comparison& comparison) const {
   if (c.draw.recorded() || (source_.is_flat() && !c.draw.hard())) return;
-  const auto looser = [](int t) { return t == kNever ? t : std::max(kTightest, t - kSlackBeyond); };
   for (OutputComparison& o : comparison.outputs) {
     if (!law_of(o.dtype)) continue;
     o.tightest_t = looser(o.tightest_t);
@@ -42,13 +43,7 @@ bool CaseJudge::excuse(Case& c, Comparison& comparison, const RunValue& got, con
   for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
     OutputComparison& o = comparison.outputs[i];
     if (!source_.is_crude(o.dtype) || o.tightest_t <= at_ || have[i].kind != RunValue::Kind::tensor) continue;
-    const Case::Answer* answer = source_.exact(c);
-    if (answer == nullptr) continue;
-    const std::vector<RunValue> exact = compared(c, answer->value, answer->inputs);
-    if (exact.size() != expected.size()) continue;
-    Tolerance allowed = tolerance(*law_of(o.dtype), at_);
-    allowed.atol *= c.draw.spread;
-    if (!is_as_exact(exact[i], expected[i].tensor, have[i].tensor, allowed, engine_).take()) continue;
+    if (!is_exact(c, i, expected, have[i], o.dtype).value_or(false)) continue;
     o.tightest_t = at_;
     for (int& t : o.by_law) t = std::min(t, at_);
     o.wrong = 0;
@@ -70,13 +65,17 @@ bool CaseJudge::counts(Case& c, Comparison& comparison, const RunValue& got, con
     const bool constant = is_constant(c, o, i, expected, have[i]);
     const bool crude = source_.is_flat() && !c.draw.hard() && law && o.tightest_t > at_;
     if (!far && !constant && !crude) continue;
-    Tolerance tolerance =
-        (far || crude) && law ? passnet::tolerance(*law, crude ? at_ : at + kSlackBeyond) : Tolerance{0, 0};
-    tolerance.atol *= c.draw.spread;
-    if (is_explained(c, i, expected[i], have[i], tolerance)) {
-      if (crude) o.tightest_t = at_;
+    if (crude && !constant) {  // how far eager's answer moves says less than how far it is off
+      const std::optional<bool> exact = is_exact(c, i, expected, have[i], o.dtype);
+      if (exact)
+        o.tightest_t = *exact ? at_ : o.tightest_t;
+      else
+        o.tightest_t = looser(o.tightest_t);
       continue;
     }
+    Tolerance tolerance = far && law ? passnet::tolerance(*law, at + kSlackBeyond) : Tolerance{0, 0};
+    tolerance.atol *= c.draw.spread;
+    if (is_explained(c, i, expected[i], have[i], tolerance)) continue;
     wrong = true;
     if (!constant) continue;
     o.constant = true;
@@ -84,6 +83,17 @@ bool CaseJudge::counts(Case& c, Comparison& comparison, const RunValue& got, con
     o.by_law.fill(kNever);
   }
   return wrong || !c.draw.hard();
+}
+
+std::optional<bool> CaseJudge::is_exact(Case& c, std::size_t i, const std::vector<RunValue>& expected,
+                                        const RunValue& got, Dtype dtype) {
+  const Case::Answer* answer = got.kind == RunValue::Kind::tensor ? source_.exact(c) : nullptr;
+  if (answer == nullptr) return std::nullopt;
+  const std::vector<RunValue> exact = compared(c, answer->value, answer->inputs);
+  if (exact.size() != expected.size()) return std::nullopt;
+  Tolerance allowed = tolerance(*law_of(dtype), at_);
+  allowed.atol *= c.draw.spread;
+  return is_as_exact(exact[i], expected[i].tensor, got.tensor, allowed, engine_).take();
 }
 
 bool CaseJudge::is_constant(Case& c, const OutputComparison& o, std::size_t i, const std::vector<RunValue>& expected,
