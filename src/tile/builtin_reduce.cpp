@@ -351,6 +351,13 @@ Elem bits_elem(Elem e) {
 }  // namespace
 
 // Of all elements along the axis the one whose number the index is: no bit of the others counts.
+// These compare every element with every other.
+void Lowering::check_pairs(const Call& c, const Shape& pairs) const {
+  if (pairs.elements() > kElementLimit)
+    refuse(fmt::format("{} compares {} pairs of elements; the most is {}", c.name, pairs.elements(), kElementLimit),
+           "take smaller blocks; what is gathered can be loaded: tl.load(ptr + index)", ErrorCode::limit);
+}
+
 Operand Lowering::b_gather(Call& c) {
   const ValueId x = tensor_arg(c, 0), index = tensor_arg(c, 1);
   const Type from = type(x), at = type(index);
@@ -370,6 +377,7 @@ Operand Lowering::b_gather(Call& c) {
     wide.push(at.shape[static_cast<std::size_t>(d)]);
     if (d == axis) wide.push(from.shape[static_cast<std::size_t>(d)]);
   }
+  check_pairs(c, wide);
   const Elem bits = bits_elem(from.elem);
   const Elem number = elem_row(at.elem).bits == 64 ? at.elem : Elem::i64;
   const ValueId all = broadcast_to(expand_dims(is_float(from.elem) ? bitcast(x, bits) : x, axis), wide);
@@ -390,6 +398,7 @@ Operand Lowering::b_histogram(Call& c) {
   if (bins < 1 || bins > kElementLimit || (bins & (bins - 1)) != 0)
     refuse(fmt::format("{} with {} bins, which is no power of two", c.name, bins));
   const Shape wide = {from.shape[0], static_cast<std::int32_t>(bins)};
+  check_pairs(c, wide);
   const Elem number = elem_row(from.elem).bits == 64 ? from.elem : Elem::i64;
   const ValueId values = broadcast_to(expand_dims(cast(x, number), 1), wide);
   ValueId here = emit_compare(Code::eq, values, positions(wide, 1, number));
@@ -429,6 +438,7 @@ Operand Lowering::b_sort(Call& c) {
   Shape pairs = from.shape, places = from.shape;
   pairs.push(n);
   places.push(static_cast<std::int32_t>(count));
+  check_pairs(c, pairs);
   const ValueId mine = broadcast_to(expand_dims(key, rank), pairs), other = broadcast_to(expand_dims(key, last), pairs);
   const ValueId less = emit_compare(descending ? Code::gt : Code::lt, other, mine);
   const ValueId earlier = emit_compare(Code::lt, positions(pairs, rank, Elem::i32), positions(pairs, last, Elem::i32));

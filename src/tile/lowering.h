@@ -289,6 +289,7 @@ class Lowering {
   Operand b_map(Call& c);
   Operand b_flip(Call& c);
   Operand b_gather(Call& c);
+  void check_pairs(const Call& c, const Shape& pairs) const;
   Operand b_histogram(Call& c);
   Operand b_sort(Call& c);
   Operand b_dot(Call& c);
