@@ -7,6 +7,7 @@
 #include "agent/tools.h"
 #include "author/process.h"
 #include "base/text.h"
+#include "pass/load.h"
 
 namespace passnet::agent {
 
@@ -106,7 +107,7 @@ ToolResult Session::call_text(std::string_view tool, std::string_view arguments)
 }
 
 ToolResult Session::evaluate(bool verify_only, bool full) {
-  const std::string order = std::string(kPassDir) + "/sorted_output_pass_rule_names.json";
+  const std::string order = std::string(kPassDir) + "/" + kOutputOrder;
   if (workspace_->kind(order) != Workspace::Kind::file)
     fail(Code::usage, order +
                           " does not exist: write a JSON array of the names of your pass files, in the order to apply, "

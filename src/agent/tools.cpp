@@ -9,6 +9,7 @@
 #include "fx/folder.h"
 #include "fx/printer.h"
 #include "ops/lower.h"
+#include "pass/load.h"
 #include "pass/match_text.h"
 
 namespace passnet::agent {
@@ -37,9 +38,7 @@ void match_explain(Session& s, const json& arguments, ToolResult& result) {
     result.text += explain_file(file, graph, s.judge().options().evaluate.match, kMostAttempts);
     found = true;
   }
-  if (!found)
-    fail(Code::usage,
-         fmt::format("no pass '{}' is listed in sorted_output_pass_rule_names.json", text_printable(only)));
+  if (!found) fail(Code::usage, fmt::format("no pass '{}' is listed in {}", text_printable(only), kOutputOrder));
 }
 
 void author_suggest(Session& s, const json& arguments, ToolResult& result) {

@@ -8,6 +8,7 @@
 #include "author/author.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "pass/load.h"
 
 namespace passnet::author {
 
@@ -190,7 +191,7 @@ Result<std::monostate> write_pass_folder(const std::string& folder, const std::v
                      "@torch.fx.wrap\ndef fused(*args):  # the last argument says which\n    route = args[-1]\n" +
                      dispatch)
           .take();
-    file_write(folder + "/sorted_output_pass_rule_names.json", "[" + text_join(order, ", ") + "]\n").take();
+    file_write(folder + "/" + kOutputOrder, "[" + text_join(order, ", ") + "]\n").take();
     return std::monostate{};
   });
 }

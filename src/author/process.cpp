@@ -6,12 +6,13 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "bench/device.h"
+#include "pass/load.h"
 
 namespace passnet::author {
 
 Result<bool> author_in_process(const std::vector<std::string>& graphs, const std::string& folder, bool measure,
                                int threads, DeviceType device) {
-  const std::string order = folder + "/sorted_output_pass_rule_names.json";
+  const std::string order = folder + "/" + kOutputOrder;
   if (!file_exists(order)) {
     std::vector<std::string> command = {"/proc/self/exe", "author",    "--single-wrapper",     "-o",
                                         folder,           "--threads", std::to_string(threads)};

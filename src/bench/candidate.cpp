@@ -6,12 +6,12 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "pass/load.h"
 
 namespace passnet {
 
 namespace {
 
-constexpr const char* kOrderFile = "sorted_output_pass_rule_names.json";
 constexpr const char* kOwn = "pass_dir";  // a sample's own passes
 
 struct Named {
@@ -24,7 +24,7 @@ constexpr Named kNamed[] = {{"eager", Candidate::Kind::eager},
                             {"inductor", Candidate::Kind::inductor}};
 constexpr std::string_view kModes[] = {"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"};
 
-bool holds_passes(const std::string& folder) { return file_exists(folder + "/" + kOrderFile); }
+bool holds_passes(const std::string& folder) { return file_exists(folder + "/" + kOutputOrder); }
 
 }  // namespace
 
@@ -67,7 +67,7 @@ Result<std::string> Candidate::folder_for(const std::string& task, const std::st
       Code::pass,
       {path, 0, 0, {}},
       fmt::format("no passes for task '{}'", task),
-      {fmt::format("looked for {} in {}, {}/{} and {}/{}/{}", kOrderFile, path, path, task, path, task, kOwn)}};
+      {fmt::format("looked for {} in {}, {}/{} and {}/{}/{}", kOutputOrder, path, path, task, path, task, kOwn)}};
 }
 
 }  // namespace passnet

@@ -23,13 +23,12 @@ constexpr Kind kMilder[] = {{4, Normals::zeros, true}, {4, Normals::far, true}, 
                             {4, Normals::far, false},  {4, Normals::quick, false}, {2, Normals::quick, false},
                             {1, Normals::quick, true}, {1, Normals::quick, false}};
 constexpr std::uint64_t kLiteralOneOf = 16;
-constexpr double kReplayFactor = 0.2;  // replay scales the standard deviation by it (docs/graphs.md)
 constexpr double kTenth = 0.1;
 
 using Random = std::mt19937_64;
 
 void spread(TensorMeta& meta, double times) {
-  const double mean = meta.mean.value_or(0), std = meta.std.value_or(0.1);
+  const double mean = meta.mean.value_or(0), std = meta.std.value_or(kReplayStd);
   if (std != 0) {
     meta.std = std * times;
     return;

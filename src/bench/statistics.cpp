@@ -6,6 +6,8 @@
 #include <tuple>
 #include <vector>
 
+#include "base/hash.h"
+
 namespace passnet {
 
 namespace {
@@ -13,16 +15,10 @@ namespace {
 constexpr int kResamples = 400;
 constexpr double kTail = 0.025;
 
-// A small fixed generator (splitmix64): the same samples give the same interval.
+// A small fixed generator: the same samples give the same interval.
 class Random {
  public:
-  std::size_t below(std::size_t n) {
-    state_ += 0x9e3779b97f4a7c15U;
-    std::uint64_t z = state_;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
-    return static_cast<std::size_t>((z ^ z >> 31) % n);
-  }
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(mix64(state_ += kGolden) % n); }
 
  private:
   std::uint64_t state_ = 20260101;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "py/parser.h"
@@ -188,16 +189,9 @@ void check_types(const TileTask& task) {
   }
 }
 
-std::uint64_t mixed(std::uint64_t x) {  // splitmix64
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
-}
-
 // Floats in -2..2 with few digits, integers in 0..15, so that sums stay exact and indices small.
 std::uint64_t random_bits(tile::Elem elem, std::uint64_t x) {
-  const std::uint64_t r = mixed(x);
+  const std::uint64_t r = mix64(x + kGolden);
   if (tile::is_float(elem)) return tile::bits_of_real(elem, static_cast<double>(r >> 56) / 64 - 2);
   return tile::bits_of_integer(elem, static_cast<std::int64_t>(r >> 60));
 }
@@ -294,7 +288,7 @@ TileMemory::TileMemory(const TileTask& task, const TileRequest& r, bool filled) 
     const Filled fill = read_fill(*k->value);
     for (std::int64_t i = 0; i < hull; ++i)
       put(block + static_cast<std::size_t>(i) * size,
-          fill.how == "random"   ? random_bits(elem, mixed(r.seed * 1000 + id) + static_cast<std::uint64_t>(i))
+          fill.how == "random" ? random_bits(elem, mix64(r.seed * 1000 + id + kGolden) + static_cast<std::uint64_t>(i))
           : fill.how == "arange" ? number_bits(elem, static_cast<double>(i))
                                  : number_bits(elem, fill.value),
           size);

@@ -41,9 +41,12 @@ class Executable {
   virtual void watch(std::vector<double>* seconds) = 0;
 };
 
+// The replay of an input (docs/graphs.md): a recorded standard deviation is scaled, and this where there is none.
+inline constexpr double kReplayFactor = 0.2, kReplayStd = 0.1;
+
 // Where normal numbers come from: torch's generator, as the format says, or a quicker one for inputs that nobody
 // recorded; `far`: the quicker one, with one number in sixteen from one deviation on to far out; `zeros`: some of these
-// are zero, and one row; `lone`: far, in each large tensor three numbers more, which outweigh all others.
+// are zero, and one row; `lone`: far, in each large tensor some numbers more, which outweigh all others.
 enum class Normals : std::uint8_t { torch, quick, far, zeros, lone };
 
 class Engine {

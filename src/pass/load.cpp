@@ -15,8 +15,6 @@ namespace passnet {
 
 namespace {
 
-constexpr const char* kOutputOrder = "sorted_output_pass_rule_names.json";
-constexpr const char* kInputOrder = "sorted_input_pass_rule_names.json";
 
 [[noreturn]] void refuse(const std::string& file, std::string message, std::string note = {}) {
   Error e{Code::pass, {file, 0, 0, {}}, std::move(message), {}};

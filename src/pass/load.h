@@ -12,6 +12,10 @@
 
 namespace passnet {
 
+// Of a pass folder: the order in which its passes apply, and that of the passes it was given.
+inline constexpr const char* kOutputOrder = "sorted_output_pass_rule_names.json";
+inline constexpr const char* kInputOrder = "sorted_input_pass_rule_names.json";
+
 struct Pass {
   std::string name;    // the file's stem
   bool given = false;  // an input pass: limits of output passes do not count it

@@ -14,7 +14,7 @@ namespace passnet {
 // A pass file, or the files of a pass folder in the order of its list (a JSON array of names, which is Python too).
 std::vector<std::string> pass_files(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return {path};
-  const std::string order = path + "/sorted_output_pass_rule_names.json";
+  const std::string order = path + "/" + kOutputOrder;
   const py::Module module = py::parse(order, file_read(order).take()).take();
   const py::Expr* list = module.body().size() == 1 ? module.body()[0]->value : nullptr;
   if (list == nullptr || list->kind != py::ExprKind::list)

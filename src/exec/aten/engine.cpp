@@ -21,6 +21,7 @@
 #include <limits>
 #include <mutex>
 
+#include "base/hash.h"
 #include "exec/aten/convert.h"
 #include "exec/aten/cuda_graph.h"
 #include "exec/aten/frame.h"
@@ -66,10 +67,7 @@ struct Stream {
   std::uint32_t one, other;
 };
 Stream stream_of(std::uint64_t seed, std::uint64_t tensor) {
-  std::uint64_t x = seed + (tensor + 1) * 0x9e3779b97f4a7c15U;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebU;
-  x ^= x >> 31;
+  const std::uint64_t x = mix64(seed + (tensor + 1) * kGolden);
   return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(x >> 32)};
 }
 
@@ -235,8 +233,7 @@ at::Tensor draw(const TensorMeta& meta, Normals normals, const Stream& stream) {
       throw std::out_of_range("max_val is the largest integer; there is none above it to draw below");
     return at::randint(low, high + 1, meta.shape, at::TensorOptions().dtype(type));
   }
-  constexpr double kReplayFactor = 0.2;
-  const double mean = meta.mean.value_or(0.0), std = meta.std.value_or(0.1);
+  const double mean = meta.mean.value_or(0.0), std = meta.std.value_or(kReplayStd);
   const bool plain =
       std::isfinite(mean) && std::isfinite(std) && std != 0 && type != at::kDouble;  // which has more bits
   if (normals != Normals::torch && plain) {
