@@ -115,10 +115,10 @@ void read_grid(const std::string& text, LaunchVariant& variant) {
     const std::string_view t = text_trim(part);
     std::int64_t n = -1;
     const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), n);
-    const std::int64_t most = at == 0 ? 2147483647 : 65535;
-    if (at >= 3 || error != std::errc{} || end != t.data() + t.size() || n < 0 || n > most)
+    if (at >= 3 || error != std::errc{} || end != t.data() + t.size() || n < 0 || n > kMostPrograms[at])
       usage(fmt::format("'{}' is no grid", text),
-            "write one to three sizes: 4 or 4,2,1; the first up to 2147483647, the others up to 65535");
+            fmt::format("write one to three sizes: 4 or 4,2,1; the first up to {}, the others up to {}",
+                        kMostPrograms[0], kMostPrograms[1]));
     variant.grid[at++] = n;
   }
 }

@@ -121,7 +121,7 @@ void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue 
 
 PlanOutput HostMachine::output_of(const HostValue& v, py::Place place, int depth, std::size_t& leaves) {
   constexpr std::size_t kMost = 10'000;
-  if (++leaves > kMost || depth > 100)
+  if (++leaves > kMost || depth > kDeepestLists)
     refuse(Code::limit, "the wrapper returns too many values, or too deeply nested ones", place);
   PlanOutput out;
   switch (v.kind) {

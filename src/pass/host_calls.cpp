@@ -14,6 +14,8 @@ namespace passnet {
 
 using Kind = HostValue::Kind;
 
+constexpr std::size_t kLongest = 200'000;  // of what is made at once: ranges, iterators
+
 const HostValue* keyword(const HostKwargs& kwargs, std::string_view name) {
   for (const auto& [k, v] : kwargs)
     if (k == name) return &v;
@@ -81,7 +83,6 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
 
 // All that is still to come of an object with __next__.
 std::vector<HostValue> HostMachine::drain(const HostValue& iterator, py::Place place) {
-  constexpr std::size_t kLongest = 200'000;
   const Checkpoint before = checkpoint();
   std::vector<HostValue> out;
   while (out.size() < kLongest) {
@@ -229,7 +230,6 @@ bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Pla
 }
 
 HostValue HostMachine::call_range(const HostArgs& args, py::Place place) {
-  constexpr std::size_t kLongest = 200'000;
   if (args.empty() || args.size() > 3) raise("TypeError", "range() takes one to three integers", place);
   const std::int64_t begin = args.size() > 1 ? integer(args[0], place) : 0,
                      end = integer(args[args.size() > 1 ? 1 : 0], place),

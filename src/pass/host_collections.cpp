@@ -50,7 +50,7 @@ HostValue HostMachine::copied(const HostValue& v, bool deep, py::Place place, in
   step(place);
   const bool made = v.is_sequence() || v.is(Kind::dict) || v.is(Kind::object);
   if (!made) return v;
-  if (depth > 100) refuse(Code::limit, "lists are nested too deeply", place);
+  check_depth(depth, place);
   std::vector<HostValue> items;
   for (const HostValue& item : v.items->values)
     step(place), items.push_back(deep ? copied(item, deep, place, depth + 1) : item);
@@ -131,8 +131,7 @@ std::optional<HostValue> HostMachine::call_itertools(std::string_view name, Host
         std::vector<std::vector<HostValue>> longer;
         for (const auto& row : rows)
           for (const HostValue& v : values) {
-            steps_ += 8;
-            step(place);
+            spend(8, place);
             longer.push_back(row);
             longer.back().push_back(v);
           }

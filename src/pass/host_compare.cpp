@@ -12,12 +12,6 @@ namespace passnet {
 
 using Kind = HostValue::Kind;
 
-namespace {
-
-constexpr int kDeepest = 100;  // of lists in lists
-
-}  // namespace
-
 bool HostMachine::truth(const HostValue& v, py::Place place) {
   switch (v.kind) {
     case Kind::none: return false;
@@ -65,7 +59,7 @@ std::size_t HostMachine::find_item(const HostItems& items, const HostValue& want
 
 bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place, int depth) {
   step(place);
-  if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
+  check_depth(depth, place);
   if (a.is_number() && b.is_number())
     return a.is_integral() && b.is_integral() ? a.integer == b.integer : a.as_real() == b.as_real();
   const bool as_tuples = is_named_tuple(a) ? b.is(Kind::tuple) || (is_named_tuple(b) && a.klass != b.klass)
@@ -178,7 +172,7 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
     for (; i < x.size() && i < y.size(); ++i) {
       const HostValue p = x[i], q = y[i];
       if (equal(p, q, place)) continue;
-      if (++nesting_ > kDeepest * 4) refuse(Code::limit, "lists are nested too deeply", place);
+      if (++nesting_ > kDeepestLists * 4) refuse(Code::limit, "lists are nested too deeply", place);
       const bool out = compare(op, p, q, place);
       --nesting_;
       return out;
@@ -197,13 +191,17 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
   }
 }
 
+void HostMachine::check_depth(int depth, py::Place place) const {
+  if (depth > kDeepestLists) refuse(Code::limit, "lists are nested too deeply", place);
+}
+
 void HostMachine::check_length(const std::string& text, py::Place place) const {
   if (text.size() > (std::size_t{1} << 20)) refuse(Code::limit, "a string grows too long", place);
 }
 
 std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, int depth) {
   step(place);
-  if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
+  check_depth(depth, place);
   // What items `from`, `from` + `stride`, ... are written as; `before`: what stands before an item.
   const auto list = [&](std::string_view open, std::string_view close, std::size_t from = 0, std::size_t stride = 1,
                         const std::function<std::string(std::size_t)>& before = nullptr) {
@@ -261,7 +259,7 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
 
 bool HostMachine::holds_state(const HostValue& v, py::Place place, int depth) {
   step(place);
-  if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
+  check_depth(depth, place);
   if (v.is(Kind::kernel)) return false;                          // with decorators that nobody can ask for
   if (v.is(Kind::function) && v.function->closure) return true;  // a function of the module holds nothing
   if (v.is(Kind::tensor) || v.is(Kind::launcher) || v.is(Kind::opaque) || v.is(Kind::method)) return true;
@@ -272,7 +270,7 @@ bool HostMachine::holds_state(const HostValue& v, py::Place place, int depth) {
 
 bool HostMachine::reaches(const HostValue& v, const HostItems& items, py::Place place, int depth) {
   step(place);
-  if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
+  check_depth(depth, place);
   if (v.launcher && reaches(*v.launcher->grid, items, place, depth + 1)) return true;
   if (v.klass && v.klass->attributes.items && reaches(v.klass->attributes, items, place, depth + 1)) return true;
   const auto inside = [&](const HostItems& in) {
@@ -285,7 +283,7 @@ bool HostMachine::reaches(const HostValue& v, const HostItems& items, py::Place 
 
 void HostMachine::mark_module_level(const HostValue& v, py::Place place, int depth) {
   step(place);
-  if (depth > kDeepest) refuse(Code::limit, "lists are nested too deeply", place);
+  check_depth(depth, place);
   if (v.is(Kind::klass)) return mark_module_level(v.klass->attributes, place, depth + 1);
   if (!v.items || v.is(Kind::method)) return;
   v.items->module_level = true;

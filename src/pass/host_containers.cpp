@@ -185,8 +185,7 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
     return HostValue{};
   }
   if (name == "copy") {
-    steps_ += static_cast<std::int64_t>(items.size() / 2);
-    step(place);
+    spend(items.size() / 2, place);
     return HostValue::sequence(Kind::dict, items);
   }
   if (name == "clear") return items.clear(), HostValue{};

@@ -318,9 +318,8 @@ void HostMachine::set_grid(const HostValue& grid, const HostValue& meta, LaunchV
     if (!sizes[i].is_integral())
       raise("TypeError", fmt::format("a grid size is a {}; write triton.cdiv or //", host_type_name(sizes[i])), place);
     const std::int64_t n = sizes[i].integer;
-    const std::int64_t most = i == 0 ? 2147483647 : 65535;
-    if (n < 0 || n > most)
-      raise("ValueError", fmt::format("grid size {} of dimension {}; at most {}", n, i, most), place);
+    if (n < 0 || n > kMostPrograms[i])
+      raise("ValueError", fmt::format("grid size {} of dimension {}; at most {}", n, i, kMostPrograms[i]), place);
     variant.grid[i] = n;
   }
 }

@@ -199,6 +199,7 @@ class HostMachine {
   bool contains(const HostValue& container, const HostValue& item, py::Place place);
   bool compare(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
   std::string text(const HostValue& v, bool repr, py::Place place, int depth = 0);
+  void check_depth(int depth, py::Place place) const;
   void check_length(const std::string& text, py::Place place) const;
   // Whether a tensor or a function is anywhere inside, or the container itself.
   bool holds_state(const HostValue& v, py::Place place, int depth = 0);

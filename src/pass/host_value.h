@@ -10,6 +10,8 @@
 
 namespace passnet {
 
+inline constexpr int kDeepestLists = 100;  // of lists in lists
+
 struct HostValue;
 struct HostScope;
 struct HostClass;

@@ -65,6 +65,8 @@ struct LaunchArgument {
   KernelRef function;                  // a device function, whose name is the scalar
 };
 
+inline constexpr std::int64_t kMostPrograms[3] = {2147483647, 65535, 65535};  // of a grid, as CUDA has it
+
 // One way to launch: autotuned kernels have several, of which the back-end keeps the fastest.
 struct LaunchVariant {
   std::vector<LaunchArgument> meta;  // the configuration's constexprs

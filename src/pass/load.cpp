@@ -15,7 +15,6 @@ namespace passnet {
 
 namespace {
 
-
 [[noreturn]] void refuse(const std::string& file, std::string message, std::string note = {}) {
   Error e{Code::pass, {file, 0, 0, {}}, std::move(message), {}};
   if (!note.empty()) e.notes.push_back(std::move(note));
@@ -73,8 +72,7 @@ HostValue required_function(HostProgram& program, const PassModule& module, std:
 Value to_value(const HostValue& v, const PassModule& module, py::Place place, std::size_t& leaves, int depth = 0) {
   using Kind = HostValue::Kind;
   constexpr std::size_t kMost = 20'000;
-  constexpr int kDeepest = 100;
-  if (++leaves > kMost || depth > kDeepest)
+  if (++leaves > kMost || depth > kDeepestLists)
     fail({Code::limit, module.syntax.where(place), "a list has too many items, or is nested too deeply", {}});
   switch (v.kind) {
     case Kind::none: return Value::none();

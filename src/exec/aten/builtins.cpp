@@ -159,14 +159,8 @@ std::int64_t rounded(const IValue& v, double (*how)(double)) {
   return static_cast<std::int64_t>(r);
 }
 
-std::int64_t sum(std::int64_t a, std::int64_t b) {
-  if (__builtin_add_overflow(a, b, &a)) throw std::overflow_error("an integer of the graph does not fit into 64 bits");
-  return a;
-}
-std::int64_t times(std::int64_t a, std::int64_t b) {
-  if (__builtin_mul_overflow(a, b, &a)) throw std::overflow_error("an integer of the graph does not fit into 64 bits");
-  return a;
-}
+std::int64_t sum(std::int64_t a, std::int64_t b) { return integer_of(arithmetic(py::Op::add, a, b)); }
+std::int64_t times(std::int64_t a, std::int64_t b) { return integer_of(arithmetic(py::Op::mul, a, b)); }
 
 // n sizes: one integer repeated, or a list of n.
 std::vector<std::int64_t> tuple_of(const IValue& v, std::int64_t n) {
