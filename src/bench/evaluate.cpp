@@ -91,7 +91,7 @@ class Evaluator::Impl {
         stage("match");
         match_passes();
       }
-      stage("eager");
+      stage(kEagerStage);
       reference_ = local(program_, {});
       source_ = std::make_unique<CaseSource>(graph_, *reference_, engine_, options_.device);
       judge_ = std::make_unique<CaseJudge>(*source_, engine_, options_.at);
@@ -529,7 +529,7 @@ class Evaluator::Impl {
     constexpr double kMuch = 1.25;
     const double known = out_.timing.speedup.value;
     TimingOptions few = options_.timing;
-    few.warmup = 2;
+    few.warmup = few.warmed = 2;
     few.trials = std::min(few.trials, kLook);
     few.fewest = std::min(few.fewest, few.trials);
     few.budget_s /= kLook;

@@ -15,6 +15,8 @@
 
 namespace passnet {
 
+inline constexpr const char* kEagerStage = "eager";  // ends before the candidate's first instruction
+
 struct EvaluateOptions {
   MatchMode match = MatchMode::normal;
   DeviceType device = DeviceType::cpu;

@@ -1,7 +1,9 @@
 // One evaluation in a worker process: what it is asked, what it answers, and both ends of the conversation.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,7 @@ struct Job {
   bool alone = false;       // nothing else runs beside its verification, which then has all threads, too
   int threads = 1;          // while timing
   std::vector<int> cores;   // to which timing is pinned; none: not pinned
-  double timeout_s = 120;   // of each of the two stages
+  double timeout_s = 120;   // of each of the two stages; where eager is slow its calls are not counted
   std::int64_t memory_bytes = guard::Limits{}.memory_bytes;
   Conditions conditions;
 };
@@ -55,6 +57,7 @@ class JobRun {
 
  private:
   bool receive(std::string_view stage, const Cancelled& cancelled);
+  void watch_eager();
   void died(std::string_view stage, Status status, std::string message);
 
   const Job& job_;
@@ -62,6 +65,9 @@ class JobRun {
   Record record_;
   bool worth_timing_ = false, gave_up_ = false, killed_by_others_ = false, device_refused_ = false;
   double seconds_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> eager_begin_;
+  bool eager_seen_ = false;
+  double eager_seconds_ = 0;  // of a call; 0 where that is no matter
 };
 
 }  // namespace passnet

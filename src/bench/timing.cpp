@@ -20,11 +20,13 @@ class Protocol {
       : eager_(eager), compiled_(compiled), options_(options), block_(std::max(eager.block(), compiled.block())) {}
 
   Timing run() {
-    // The first calls prepare things and say nothing; the second ones say what a call costs.
-    warm_up(1);
-    const double slowest_ms = warm_up(1);
-    const int warmups = affordable(std::max(0, options_.warmup - options_.warmed), 2, slowest_ms);
-    warm_up(warmups - 2);
+    // The first calls prepare things and say nothing; the second ones say what a call costs. Of calls that were made
+    // before, and are slow, one says it.
+    double slowest_ms = warm_up(1);
+    const int fewest_warmups = options_.warmed > 0 && slowest_ms > options_.budget_s * 1e3 ? 1 : 2;
+    if (fewest_warmups > 1) slowest_ms = warm_up(1);
+    const int warmups = affordable(std::max(0, options_.warmup - options_.warmed), fewest_warmups, slowest_ms);
+    warm_up(warmups - fewest_warmups);
     out_.warmups = warmups + options_.warmed;
     const bool slow = slowest_ms * 2 * options_.fewest > patience_s() * 1e3;
     const int bearable = static_cast<int>(slow ? patience_s() * 1e3 / 2 / slowest_ms : options_.fewest);

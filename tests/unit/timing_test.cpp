@@ -76,6 +76,9 @@ TEST(Timing, WarmUpsMadeBeforeAreNotMadeAgain) {
   EXPECT_EQ(compiled.others, 22);
   options.warmup = 1;
   EXPECT_EQ(time_sides(eager, compiled, options).warmups, 3);
+  Pretended slow(9000, false), other(1, false);
+  time_sides(slow, other, {.warmed = 3});
+  EXPECT_EQ(slow.others, 1);
 }
 
 Record timed(Status status, Ratio speedup) {
