@@ -51,6 +51,8 @@ struct Evaluation {
   bool timed = false;
   std::string timed_inputs;
   Timing timing;
+
+  void note(std::string text);  // once
 };
 
 class Evaluator {
