@@ -15,8 +15,13 @@ help: ## list the targets
 setup: ## install system packages, torch and NVRTC (into .venv)
 	@tools/setup
 
-build/build.ninja: CMakeLists.txt CMakePresets.json | setup
-	@cmake --preset release $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON="$(PASSNET_PYTHON)") >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }; rm -f build.log
+OPTIONS = -DPASSNET_SHARED="$(abspath $(SHARED))" $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON="$(PASSNET_PYTHON)")
+build/options: FORCE  # what was configured; touched when that changes
+	@mkdir -p build; echo '$(OPTIONS)' | cmp -s - $@ || echo '$(OPTIONS)' >$@
+FORCE:
+
+build/build.ninja: CMakeLists.txt CMakePresets.json build/options | setup
+	@cmake --preset release $(OPTIONS) >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }; rm -f build.log
 
 build: build/build.ninja ## build build/passnet
 	@cmake --build build -j $(JOBS) -- --quiet
@@ -36,11 +41,15 @@ demo: build ## bench hand-written passes, the author's and none on three tasks o
 	@for format in r2e openai sharegpt; do build/passnet agent export build/demo-agent --format $$format -o build/demo-agent/$$format.jsonl 2>/dev/null; done
 	@echo "The event log, and trajectories for training in three formats, are in build/demo-agent."
 
+# $(call ctest,FOLDER,ENVIRONMENT,OPTIONS): the tests, their sum, and whether they passed.
+ctest = (cd $(1) && $(2) ctest --output-on-failure --test-output-size-passed 1000000 --output-junit ctest.xml $(3)); \
+	code=$$?; $(PYTHON) tests/summary.py $(1)/ctest.xml; exit $$code
+
 test: build ## run the whole suite; ends with 'N passed, N failed'
-	@(cd build && ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml); code=$$?; $(PYTHON) tests/summary.py build/ctest.xml; exit $$code
+	@$(call ctest,build,,-j $(JOBS))
 
 check-all: build ## as test, every graph of $(SHARED)/passbench against Python torch, kernels against Triton's interpreter (an hour)
-	@(cd build && PASSNET_ALL=1 ctest --output-on-failure -j 1 --test-output-size-passed 1000000 --output-junit ctest.xml); code=$$?; $(PYTHON) tests/summary.py build/ctest.xml; exit $$code
+	@$(call ctest,build,PASSNET_ALL=1,-j 1)
 
 check-peers: build ## the agent against LiteLLM, mcp, fastmcp, openenv-core and datasets from PyPI (into .venv-peers)
 	@test -e .venv-peers/.done || { python3 -m venv .venv-peers && .venv-peers/bin/pip install -q -r tests/agent/requirements-peers.txt && touch .venv-peers/.done; }
@@ -48,8 +57,8 @@ check-peers: build ## the agent against LiteLLM, mcp, fastmcp, openenv-core and 
 
 # Leaks are looked for in the unit tests (tests/unit/CMakeLists.txt): that takes seconds a process, and the text cases are thousands of them.
 sanitize: setup ## the suite under address and undefined-behaviour sanitizers
-	@cmake --preset sanitize $(if $(PASSNET_PYTHON),-DPASSNET_PYTHON="$(PASSNET_PYTHON)") >/dev/null && cmake --build --preset sanitize -j $(JOBS) -- --quiet
-	@(cd build-sanitize && ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0 ctest --output-on-failure -j $(JOBS) --test-output-size-passed 1000000 --output-junit ctest.xml -LE differential); code=$$?; $(PYTHON) tests/summary.py build-sanitize/ctest.xml; exit $$code
+	@cmake --preset sanitize $(OPTIONS) >/dev/null && cmake --build --preset sanitize -j $(JOBS) -- --quiet
+	@$(call ctest,build-sanitize,ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0,-j $(JOBS) -LE differential)
 
 gpu-check: ## build, compare and time on a machine with a GPU; the report goes to docs/gpu-report.txt
 	@set -o pipefail; tools/gpu-check $(CMAKE_OPTIONS) | tee docs/gpu-report.txt
@@ -59,7 +68,7 @@ fuzz: setup ## fuzz everything that reads text, MINUTES=15 each, and print the c
 	@tests/fuzz/run.sh $(MINUTES)
 
 bench: build ## every benchmark, both sides of each claim from one run
-	@bench/run $(PYTHON)
+	@PASSBENCH="$(SHARED)/passbench" bench/run $(PYTHON)
 
 samples: ## make samples/ again (its own environment in .venv-samples)
 	@test -e .venv-samples || { python3 -m venv .venv-samples && .venv-samples/bin/pip install -q -r python/requirements-samples.txt; }

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
-#include <thread>
-
 #include "base/cache.h"
 #include "base/file.h"
 #include "base/process.h"
@@ -43,9 +41,8 @@ int doctor(bool json) {
   std::vector<Finding> findings;
   utsname name{};
   ::uname(&name);
-  findings.push_back({"machine",
-                      fmt::format("{} {}, {} cores", name.sysname, name.machine, std::thread::hardware_concurrency()),
-                      "", false, true});
+  findings.push_back(
+      {"machine", fmt::format("{} {}, {} cores", name.sysname, name.machine, core_count()), "", false, true});
   const auto engine = engine_load();
   if (engine) {
     findings.push_back({"libtorch", (*engine)->torch_version(), "graphs run (graph run)", true, true});

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <thread>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/process.h"
 #include "bench/device.h"
 #include "bench/statistics.h"
 #include "cli/command.h"
@@ -172,7 +172,7 @@ int hash(const Options& o) {
 Engine& engine_for(const Options& o, DeviceType device) {
   Engine& engine = *engine_load().take();
   device_ready(engine, device).take();
-  engine.set_threads(o.threads > 0 ? o.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  engine.set_threads(o.threads > 0 ? o.threads : core_count());
   return engine;
 }
 

@@ -273,4 +273,11 @@ Result<HostValue> evaluate_constant(const PassModule& module, std::string_view n
   });
 }
 
+Result<bool> evaluate_condition(const PassModule& module, const py::Expr& condition, HostLimits limits) {
+  return guarded_host([&] {
+    HostMachine machine(module, limits);
+    return machine.holds(module, condition);
+  });
+}
+
 }  // namespace passnet

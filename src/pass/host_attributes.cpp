@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ops/table.h"
 #include "pass/host_machine.h"
+#include "pass/host_signatures.h"
 #include "pass/policy.h"
 #include "tile/lowering.h"
 
@@ -128,21 +129,6 @@ struct Methods {
   std::string_view names;  // between blanks
 };
 constexpr Methods kMethods[] = {
-    {Kind::string,
-     " capitalize casefold center count endswith find format index isalnum isalpha isdecimal isdigit islower isnumeric "
-     "isspace isupper join ljust lower lstrip partition removeprefix removesuffix replace rfind rindex rjust "
-     "rpartition rsplit rstrip split splitlines startswith strip title upper zfill "},
-    {Kind::tuple, " index count numel "},
-    {Kind::list, " index count append extend insert pop remove reverse sort copy clear appendleft popleft "},
-    {Kind::set,
-     " copy clear add discard remove update union intersection difference symmetric_difference issubset "
-     "issuperset isdisjoint pop "},
-    {Kind::dict,
-     " keys values items copy clear popitem update get setdefault pop move_to_end most_common elements "
-     "total subtract "},
-    {Kind::integer, " bit_length bit_count is_integer conjugate "},
-    {Kind::boolean, " bit_length bit_count is_integer conjugate "},
-    {Kind::real, " is_integer "},
     {Kind::kernel, " run warmup "},
     {Kind::none, " "},
     {Kind::function, " "},
@@ -154,10 +140,10 @@ constexpr Methods kMethods[] = {
 };
 
 // Objects and classes have their own; what they do not have is said when it is called.
-bool has_method(Kind kind, std::string_view name) {
+bool has_method(const HostValue& object, std::string_view name) {
   for (const Methods& m : kMethods)
-    if (m.kind == kind) return m.names.find(fmt::format(" {} ", name)) != std::string_view::npos;
-  return true;
+    if (object.is(m.kind)) return m.names.find(fmt::format(" {} ", name)) != std::string_view::npos;
+  return !has_signatures(object) || host_signature(method_path(object, name));
 }
 
 template <std::size_t N>
@@ -306,11 +292,11 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       if (name == "value") return object;  // of a tl.constexpr, which is the number itself here
       break;
     case Kind::config:
-      if (name == "kwargs") return object.items->values[0];
-      if (name == "num_warps") return object.items->values[1];
-      if (name == "num_stages") return object.items->values[2];
+      if (name == "kwargs") return config_item(object, ConfigItem::meta);
+      if (name == "num_warps") return config_item(object, ConfigItem::num_warps);
+      if (name == "num_stages") return config_item(object, ConfigItem::num_stages);
       if (name == "num_ctas") return HostValue::of(std::int64_t{1});
-      if (name == "pre_hook") return object.items->values[3];
+      if (name == "pre_hook") return config_item(object, ConfigItem::pre_hook);
       break;
     case Kind::klass:
       if (auto found = class_attribute(object, name)) return *found;
@@ -333,7 +319,7 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
              "return the arguments themselves; the wrapper sees their shapes");
     default: break;
   }
-  if (!has_method(object.kind, name))
+  if (!has_method(object, name))
     raise("AttributeError", fmt::format("'{}' object has no attribute '{}'", host_type_name(object), name), place);
   HostValue method;
   method.kind = Kind::method;

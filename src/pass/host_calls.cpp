@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "pass/host_machine.h"
+#include "pass/host_signatures.h"
 #include "pass/policy.h"
 
 namespace passnet {
@@ -132,6 +133,7 @@ HostValue HostMachine::call(const HostValue& callee, HostArgs args, HostKwargs k
 }
 
 HostValue HostMachine::call_path(const std::string& path, HostArgs args, HostKwargs kwargs, py::Place place) {
+  bind_arguments(path, args, kwargs, place);
   const auto behind = [&](std::string_view prefix) { return std::string_view(path).substr(prefix.size()); };
   if (std::shared_ptr<HostClass> type = exception_type(HostValue::path(path))) {
     if (!kwargs.empty()) raise("TypeError", fmt::format("{}() takes no keyword arguments", type->name), place);
@@ -139,7 +141,7 @@ HostValue HostMachine::call_path(const std::string& path, HostArgs args, HostKwa
   }
   if (path.starts_with("builtins.")) {
     if (auto v = call_python(behind("builtins."), args, kwargs, place)) return *v;
-    raise("NameError", fmt::format("name '{}' is not defined", behind("builtins.")), place);
+    refuse(Code::host, fmt::format("'{}()' is nothing a wrapper can call", behind("builtins.")), place);
   }
   if (path.starts_with("torch.")) {
     if (auto v = call_torch(behind("torch."), args, kwargs, place)) return *v;
@@ -159,14 +161,12 @@ HostValue HostMachine::call_path(const std::string& path, HostArgs args, HostKwa
 }
 
 bool HostMachine::is_python_name(std::string_view name) {
-  constexpr std::string_view kNames =
-      " abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict dir divmod enumerate filter "
-      "float format frozenset getattr hasattr hash hex int isinstance issubclass iter len list map max min next oct "
-      "ord "
-      "pow print property range repr reversed round set slice sorted staticmethod str sum super tuple type zip "
-      "NotImplemented Ellipsis __debug__ __name__ __file__ __doc__ __builtins__ object ";
-  return kNames.find(fmt::format(" {} ", name)) != std::string_view::npos || is_forbidden_builtin(name) ||
-         exception_type(HostValue::path(fmt::format("builtins.{}", name)));
+  constexpr std::string_view kOthers =  // beside the functions that can be called
+      " ascii bytearray bytes classmethod complex dir property staticmethod object "
+      "NotImplemented Ellipsis __debug__ __name__ __file__ __doc__ __builtins__ ";
+  const std::string path = fmt::format("builtins.{}", name);
+  return host_signature(path) || kOthers.find(fmt::format(" {} ", name)) != std::string_view::npos ||
+         is_forbidden_builtin(name) || exception_type(HostValue::path(path));
 }
 
 // Whether a class of the file, or of exceptions, is or derives from another.
@@ -230,7 +230,6 @@ bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Pla
 }
 
 HostValue HostMachine::call_range(const HostArgs& args, py::Place place) {
-  if (args.empty() || args.size() > 3) raise("TypeError", "range() takes one to three integers", place);
   const std::int64_t begin = args.size() > 1 ? integer(args[0], place) : 0,
                      end = integer(args[args.size() > 1 ? 1 : 0], place),
                      by = args.size() > 2 ? integer(args[2], place) : 1;
@@ -277,15 +276,26 @@ HostValue HostMachine::call_int(const HostArgs& args, py::Place place) {
   }
   if (!args[0].is(Kind::string)) return HostValue::of(integer(args[0], place));
   std::string digits(text_trim(args[0].text));
+  const bool negative = digits.starts_with('-');
+  if (negative || digits.starts_with('+')) digits.erase(0, 1);
+  const std::int64_t given = args.size() > 1 ? integer(args[1], place) : 10;
+  if (given != 0 && (given < 2 || given > 36)) raise("ValueError", "int() base must be >= 2 and <= 36, or 0", place);
+  std::int64_t base = given;
+  constexpr std::pair<char, std::int64_t> kPrefixes[] = {{'x', 16}, {'o', 8}, {'b', 2}};
+  for (const auto& [letter, of] : kPrefixes)
+    if ((given == 0 || given == of) && digits.size() > 2 && digits[0] == '0' && (digits[1] | 32) == letter) {
+      digits.erase(0, 2);
+      base = of;
+      break;
+    }
+  if (base == 0) base = 10;
   std::erase(digits, '_');
-  if (digits.starts_with('+')) digits.erase(0, 1);
-  const std::int64_t base = args.size() > 1 ? integer(args[1], place) : 10;
-  if (base == 16 && digits.starts_with("0x")) digits.erase(0, 2);
+  if (negative) digits.insert(0, 1, '-');
   std::int64_t v = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), v,
-                                           base < 2 || base > 36 ? 10 : static_cast<int>(base));
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), v, static_cast<int>(base));
+  if (code == std::errc::result_out_of_range) refuse(Code::limit, "an integer does not fit into 64 bits", place);
   if (code != std::errc() || end != digits.data() + digits.size())
-    raise("ValueError", fmt::format("invalid literal for int() with base {}: {}", base, python_string(args[0].text)),
+    raise("ValueError", fmt::format("invalid literal for int() with base {}: {}", given, python_string(args[0].text)),
           place);
   return HostValue::of(v);
 }
@@ -307,7 +317,6 @@ HostValue HostMachine::call_float(const HostArgs& args, py::Place place) {
 }
 
 HostValue HostMachine::call_round(const HostArgs& args, py::Place place) {
-  if (args.empty()) raise("TypeError", "round() needs a number", place);
   const bool whole = args.size() < 2 || args[1].is(Kind::none);
   if (args[0].is_integral() && (whole || integer(args[1], place) >= 0)) return HostValue::of(args[0].integer);
   if (whole) return call_int({HostValue::of(std::nearbyint(real(args[0], place)))}, place);
@@ -340,12 +349,7 @@ void HostMachine::sort(std::vector<HostValue>& items, const HostKwargs& kwargs, 
 
 std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArgs& args, HostKwargs& kwargs,
                                                   py::Place place) {
-  const auto need = [&](std::size_t least) {
-    if (args.size() < least)
-      raise("TypeError", fmt::format("{}() needs {} argument{}", name, least, least == 1 ? "" : "s"), place);
-  };
   if (name == "len") {
-    need(1);
     if (args[0].is(Kind::tensor))
       return get_item(tensor_attribute(args[0], "shape", place), HostValue::of(std::int64_t{0}), place);
     if (args[0].is(Kind::string)) return HostValue::of(static_cast<std::int64_t>(args[0].text.size()));
@@ -363,16 +367,14 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   if (name == "bool") return HostValue::boolean(!args.empty() && truth(args[0], place));
   if (name == "str") return HostValue::string(args.empty() ? std::string() : text(args[0], false, place));
   if (name == "hash") {
-    need(1);
     if (args[0].is(Kind::list) || args[0].is(Kind::dict) || args[0].is(Kind::set))
       raise("TypeError", fmt::format("unhashable type: '{}'", host_type_name(args[0])), place);
     if (args[0].is_number() && args[0].as_real() == std::trunc(args[0].as_real())) return call_int(args, place);
     return HostValue::of(static_cast<std::int64_t>(std::hash<std::string>{}(text(args[0], true, place)) >> 2));
   }
-  if (name == "repr") return need(1), HostValue::string(text(args[0], true, place));
+  if (name == "repr") return HostValue::string(text(args[0], true, place));
   if (name == "format")
-    return need(1),
-           HostValue::string(formatted(args[0], args.size() > 1 ? string_of(args[1], place) : std::string(), place));
+    return HostValue::string(formatted(args[0], args.size() > 1 ? string_of(args[1], place) : std::string(), place));
   if (name == "iter" && !args.empty() && args[0].is(Kind::iterator)) return args[0];
   if (name == "tuple" || name == "list" || name == "sorted" || name == "reversed" || name == "iter") {
     std::vector<HostValue> items = args.empty() ? std::vector<HostValue>{} : iterate(args[0], place);
@@ -390,7 +392,6 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     return out;
   }
   if (name == "next") {
-    need(1);
     const Checkpoint before = checkpoint();
     try {
       if (auto item = own(args[0], "__next__", {}, place)) return *item;
@@ -415,12 +416,10 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     for (auto& [k, v] : kwargs) set_item(out, HostValue::string(k), v, place);
     return out;
   }
-  if (name == "issubclass") return need(2), HostValue::boolean(is_subclass(args[0], args[1], place));
-  if (name == "isinstance") return need(2), HostValue::boolean(is_instance(args[0], args[1], place));
+  if (name == "issubclass") return HostValue::boolean(is_subclass(args[0], args[1], place));
+  if (name == "isinstance") return HostValue::boolean(is_instance(args[0], args[1], place));
   if (name == "enumerate") {
-    need(1);
     std::int64_t i = args.size() > 1 ? integer(args[1], place) : 0;
-    if (const HostValue* s = keyword(kwargs, "start")) i = integer(*s, place);
     std::vector<HostValue> out;
     for (HostValue& v : iterate(args[0], place)) {
       out.push_back(HostValue::sequence(Kind::tuple, {HostValue::of(i), std::move(v)}));
@@ -435,6 +434,10 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
       all.push_back(iterate(a, place));
       shortest = std::min(shortest, all.back().size());
     }
+    const HostValue* strict = keyword(kwargs, "strict");
+    if (strict != nullptr && truth(*strict, place))
+      for (const auto& items : all)
+        if (items.size() != shortest) raise("ValueError", "zip() of lengths that differ", place);
     std::vector<HostValue> out;
     for (std::size_t i = 0; i < shortest; ++i) {
       std::vector<HostValue> row;
@@ -444,7 +447,6 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     return HostValue::sequence(Kind::list, std::move(out));
   }
   if (name == "map" || name == "filter") {
-    need(2);
     std::vector<std::vector<HostValue>> all;
     for (std::size_t i = 1; i < args.size(); ++i) all.push_back(iterate(args[i], place));
     std::size_t shortest = all[0].size();
@@ -462,20 +464,16 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     return HostValue::sequence(Kind::list, std::move(out));
   }
   if (name == "sum") {
-    need(1);
     HostValue total = args.size() > 1 ? args[1] : HostValue::of(std::int64_t{0});
-    if (const HostValue* s = keyword(kwargs, "start")) total = *s;
     for (const HostValue& v : iterate(args[0], place)) step(place), total = binary(py::Op::add, total, v, place);
     return total;
   }
   if (name == "any" || name == "all") {
-    need(1);
     for (const HostValue& v : iterate(args[0], place))
       if (truth(v, place) == (name == "any")) return HostValue::boolean(name == "any");
     return HostValue::boolean(name == "all");
   }
   if (name == "abs") {
-    need(1);
     if (args[0].is(Kind::real)) return HostValue::of(std::fabs(args[0].real));
     if (args[0].is(Kind::tensor)) return unary(py::Op::neg, args[0], place);  // says why not
     const std::int64_t v = integer(args[0], place);
@@ -483,51 +481,48 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   }
   if (name == "round") return call_round(args, place);
   if (name == "pow") {
-    need(2);
-    if (args.size() == 2) return binary(py::Op::pow, args[0], args[1], place);
-    return binary(py::Op::mod, binary(py::Op::pow, args[0], args[1], place), args[2], place);
+    const HostValue power = binary(py::Op::pow, args[0], args[1], place);
+    if (args.size() == 2 || args[2].is(Kind::none)) return power;
+    if (!power.is_integral()) refuse(Code::host, "pow() of three numbers that are no natural ones", place);
+    return binary(py::Op::mod, power, args[2], place);
   }
   if (name == "divmod")
-    return need(2), HostValue::sequence(Kind::tuple, {binary(py::Op::floor_div, args[0], args[1], place),
-                                                      binary(py::Op::mod, args[0], args[1], place)});
+    return HostValue::sequence(Kind::tuple, {binary(py::Op::floor_div, args[0], args[1], place),
+                                             binary(py::Op::mod, args[0], args[1], place)});
   if (name == "ord") {
-    need(1);
     if (string_of(args[0], place).size() != 1) raise("TypeError", "ord() expects a character", place);
     return HostValue::of(static_cast<std::int64_t>(static_cast<unsigned char>(args[0].text[0])));
   }
   if (name == "chr") {
-    need(1);
     if (integer(args[0], place) < 0 || args[0].integer > 127) raise("ValueError", "chr() of more than ASCII", place);
     return HostValue::string(std::string(1, static_cast<char>(args[0].integer)));
   }
   if (name == "bin" || name == "hex" || name == "oct")
-    return need(1), HostValue::string(formatted(HostValue::of(integer(args[0], place)),
-                                                name == "bin"   ? "#b"
-                                                : name == "hex" ? "#x"
-                                                                : "#o",
-                                                place));
+    return HostValue::string(formatted(HostValue::of(integer(args[0], place)),
+                                       name == "bin"   ? "#b"
+                                       : name == "hex" ? "#x"
+                                                       : "#o",
+                                       place));
   if (name == "print") return HostValue{};
   if (name == "slice") {
-    need(1);
     std::vector<HostValue> items = args.size() == 1 ? std::vector<HostValue>{{}, args[0]} : args;
     items.resize(3);
     return HostValue::sequence(Kind::slice, std::move(items));
   }
   if (name == "type") {
-    need(1);
     if (args[0].is(Kind::tensor)) return HostValue::path("torch.Tensor");
     if (args[0].klass && !args[0].is(Kind::klass)) return class_value(args[0].klass);
     return HostValue::path("builtins." + std::string(host_type_name(args[0])));
   }
   if (name == "dict.fromkeys") {
-    need(1);
     HostValue out = HostValue::sequence(Kind::dict, {});
     for (const HostValue& key : iterate(args[0], place))
       step(place), set_item(out, key, args.size() > 1 ? args[1] : HostValue{}, place);
     return out;
   }
   if (const std::size_t dot = name.find('.'); dot != std::string_view::npos && name != "object.__setattr__") {
-    need(1);  // str.upper(s): the method of its first argument
+    // str.upper(s): the method of its first argument
+    if (args.empty()) raise("TypeError", fmt::format("{}() needs an argument", name), place);
     if (!is_instance(args[0], HostValue::path(fmt::format("builtins.{}", name.substr(0, dot))), place))
       raise("TypeError", fmt::format("{}() does not fit a {}", name, host_type_name(args[0])), place);
     return call_method(HostValue(args[0]), std::string(name.substr(dot + 1)), {args.begin() + 1, args.end()}, kwargs,
@@ -535,19 +530,16 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
   }
   if (name == "super") return make_super(args, place);
   if (name == "object.__setattr__") {
-    need(3);
     if (!args[0].is(Kind::object)) raise("TypeError", "object.__setattr__ needs an object of the file", place);
     return set_attribute(args[0], string_of(args[1], place), args[2], place), HostValue{};
   }
-  if (name == "hasattr") return need(2), HostValue::boolean(has_attribute(args[0], string_of(args[1], place), place));
+  if (name == "hasattr") return HostValue::boolean(has_attribute(args[0], string_of(args[1], place), place));
   if (name == "getattr") {
-    need(2);
     if (args.size() > 2 && !has_attribute(args[0], string_of(args[1], place), place)) return args[2];
     return eval_attribute(args[0], string_of(args[1], place), place);
   }
   if (name == "callable")
-    return need(1),
-           HostValue::boolean(args[0].is(Kind::function) || args[0].is(Kind::kernel) || args[0].is(Kind::path) ||
+    return HostValue::boolean(args[0].is(Kind::function) || args[0].is(Kind::kernel) || args[0].is(Kind::path) ||
                               args[0].is(Kind::method) || args[0].is(Kind::partial) || args[0].is(Kind::klass) ||
                               (args[0].is(Kind::object) && (args[0].klass->form == HostClass::Form::module ||
                                                             args[0].klass->method("__call__") != nullptr)));
@@ -560,6 +552,7 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
 HostValue HostMachine::call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs,
                                    py::Place place) {
   std::optional<HostValue> out;
+  if (has_signatures(object)) bind_arguments(method_path(object, name), args, kwargs, place);
   switch (object.kind) {
     case Kind::tensor: return tensor_method(object, name, std::move(args), std::move(kwargs), place);
     case Kind::string: out = string_method(object, name, args, kwargs, place); break;

@@ -37,9 +37,9 @@ std::optional<HostValue> HostMachine::call_collections(std::string_view path, Ho
     return out;
   }
   if (path == "collections.deque") {
-    const HostValue* most = args.size() > 1 ? &args[1] : keyword(kwargs, "maxlen");
-    if (most != nullptr && !most->is(Kind::none)) refuse(Code::host, "a deque with maxlen", place, "write a list");
-    return HostValue::sequence(Kind::list, args.empty() ? HostArgs{} : iterate(args[0], place));
+    if (args.size() > 1 && !args[1].is(Kind::none)) refuse(Code::host, "a deque with maxlen", place, "write a list");
+    const bool empty = args.empty() || args[0].is(Kind::none);
+    return HostValue::sequence(Kind::list, empty ? HostArgs{} : iterate(args[0], place));
   }
   if (path.starts_with("itertools.")) return call_itertools(path.substr(10), args, kwargs, place);
   return path.starts_with("operator.") ? call_operator(path.substr(9), args, place) : std::nullopt;
@@ -107,16 +107,14 @@ std::optional<HostValue> HostMachine::counter_method(const HostValue& object, st
 
 std::optional<HostValue> HostMachine::call_itertools(std::string_view name, HostArgs& args, const HostKwargs& kwargs,
                                                      py::Place place) {
-  const auto need = [&](std::size_t least) {
-    if (args.size() < least)
-      raise("TypeError", fmt::format("{}() needs {} argument{}", name, least, least == 1 ? "" : "s"), place);
-  };
   if (name == "accumulate") {
-    need(1);
     std::vector<HostValue> items = iterate(args[0], place);
+    if (const HostValue* initial = keyword(kwargs, "initial"); initial != nullptr && !initial->is(Kind::none))
+      items.insert(items.begin(), *initial);
+    const bool summed = args.size() < 2 || args[1].is(Kind::none);
     for (std::size_t i = 1; i < items.size(); ++i)
-      items[i] = args.size() > 1 ? call(args[1], {items[i - 1], items[i]}, {}, place)
-                                 : binary(py::Op::add, items[i - 1], items[i], place);
+      items[i] = !summed ? call(args[1], {items[i - 1], items[i]}, {}, place)
+                         : binary(py::Op::add, items[i - 1], items[i], place);
     return HostValue::sequence(Kind::list, std::move(items));
   }
   if (name == "product") {
@@ -143,19 +141,16 @@ std::optional<HostValue> HostMachine::call_itertools(std::string_view name, Host
   }
   if (name == "chain" || name == "chain.from_iterable") {
     std::vector<HostValue> out;
-    for (const HostValue& a : name == "chain" ? args : (need(1), iterate(args[0], place)))
+    for (const HostValue& a : name == "chain" ? args : iterate(args[0], place))
       for (HostValue& v : iterate(a, place)) step(place), out.push_back(std::move(v));
     return HostValue::sequence(Kind::list, std::move(out));
   }
   if (name == "repeat") {
-    need(1);
-    const HostValue* times = args.size() > 1 ? &args[1] : keyword(kwargs, "times");
-    if (times == nullptr) refuse(Code::host, "repeat() without an end", place, "say how often");
-    return binary(py::Op::mul, HostValue::sequence(Kind::list, {args[0]}), HostValue::of(integer(*times, place)),
+    if (args.size() < 2) refuse(Code::host, "repeat() without an end", place, "say how often");
+    return binary(py::Op::mul, HostValue::sequence(Kind::list, {args[0]}), HostValue::of(integer(args[1], place)),
                   place);
   }
   if (name == "islice") {
-    need(2);
     HostArgs bounds = args.size() == 2 ? HostArgs{{}, args[1]} : HostArgs(args.begin() + 1, args.end());
     bounds.resize(3);
     const HostValue slice = HostValue::sequence(Kind::slice, bounds);
@@ -184,7 +179,6 @@ std::optional<HostValue> HostMachine::call_itertools(std::string_view name, Host
     return HostValue::sequence(Kind::list, std::move(out));
   }
   if (name == "starmap" || name == "takewhile" || name == "dropwhile" || name == "filterfalse") {
-    need(2);
     std::vector<HostValue> out;
     bool dropping = name == "dropwhile";
     for (const HostValue& item : iterate(args[1], place)) {
@@ -200,7 +194,6 @@ std::optional<HostValue> HostMachine::call_itertools(std::string_view name, Host
     return HostValue::sequence(Kind::list, std::move(out));
   }
   if (name == "pairwise") {
-    need(1);
     const std::vector<HostValue> items = iterate(args[0], place);
     std::vector<HostValue> out;
     for (std::size_t i = 1; i < items.size(); ++i)
@@ -208,9 +201,9 @@ std::optional<HostValue> HostMachine::call_itertools(std::string_view name, Host
     return HostValue::sequence(Kind::list, std::move(out));
   }
   if (name != "combinations" && name != "permutations" && name != "combinations_with_replacement") return std::nullopt;
-  need(1);
   const std::vector<HostValue> items = iterate(args[0], place);
-  const auto given = args.size() > 1 ? integer(args[1], place) : static_cast<std::int64_t>(items.size());
+  const auto given =
+      args.size() > 1 && !args[1].is(Kind::none) ? integer(args[1], place) : static_cast<std::int64_t>(items.size());
   if (given < 0) raise("ValueError", "r must be non-negative", place);
   const auto length = static_cast<std::size_t>(std::min<std::int64_t>(given, 1000));
   std::vector<HostValue> out;

@@ -22,41 +22,40 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> kn
 std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, std::string_view name, HostArgs& args,
                                                       HostKwargs& kwargs, py::Place place) {
   auto& items = object.items->values;
-  const auto arg = [&](std::size_t i) -> const HostValue& {
-    if (i >= args.size())
-      raise("TypeError", fmt::format("{}() needs {} argument{}", name, i + 1, i == 0 ? "" : "s"), place);
-    return args[i];
-  };
   if (name == "index") {
-    const std::size_t at = find_item(*object.items, arg(0), place);
-    if (at == items.size())
-      raise("ValueError", fmt::format("{} is not in the {}", text(arg(0), true, place), host_type_name(object)), place);
+    const auto [begin, end] = bounds(args, items.size(), place);
+    const std::vector<HostValue> all = iterate(object, place);
+    std::size_t at = begin;
+    while (at < end && !equal(all[at], args[0], place)) ++at;
+    if (at >= end)
+      raise("ValueError", fmt::format("{} is not in the {}", text(args[0], true, place), host_type_name(object)),
+            place);
     return HostValue::of(static_cast<std::int64_t>(at));
   }
   if (name == "count") {
     const std::vector<HostValue> all = iterate(object, place);
     return HostValue::of(static_cast<std::int64_t>(
-        std::count_if(all.begin(), all.end(), [&](const HostValue& v) { return equal(v, arg(0), place); })));
+        std::count_if(all.begin(), all.end(), [&](const HostValue& v) { return equal(v, args[0], place); })));
   }
   if (name == "numel" && object.is(Kind::tuple)) return call_math("prod", {object}, {}, place);  // torch.Size
   if (!object.is(Kind::list)) return std::nullopt;
 
   if (name == "append") {
-    check_write(*object.items, arg(0), place);
-    items.push_back(arg(0));
+    check_write(*object.items, args[0], place);
+    items.push_back(args[0]);
     return HostValue{};
   }
   if (name == "extend") {
-    for (HostValue& v : iterate(arg(0), place)) {
+    for (HostValue& v : iterate(args[0], place)) {
       check_write(*object.items, v, place);
       items.push_back(std::move(v));
     }
     return HostValue{};
   }
   if (name == "appendleft") {
-    check_write(*object.items, arg(0), place);
+    check_write(*object.items, args[0], place);
     spend(items.size() / 8, place);
-    items.insert(items.begin(), arg(0));
+    items.insert(items.begin(), args[0]);
     return HostValue{};
   }
   if (name == "popleft") {
@@ -67,11 +66,11 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
     return out;
   }
   if (name == "insert") {
-    check_write(*object.items, arg(1), place);
+    check_write(*object.items, args[1], place);
     const auto n = static_cast<std::int64_t>(items.size());
-    const std::int64_t at = integer(arg(0), place);
+    const std::int64_t at = integer(args[0], place);
     spend(items.size() / 8, place);
-    items.insert(items.begin() + std::clamp<std::int64_t>(at < 0 ? at + n : at, 0, n), arg(1));
+    items.insert(items.begin() + std::clamp<std::int64_t>(at < 0 ? at + n : at, 0, n), args[1]);
     return HostValue{};
   }
   if (name == "pop") {
@@ -85,7 +84,7 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
     return out;
   }
   if (name == "remove") {
-    const std::size_t at = find_item(*object.items, arg(0), place);
+    const std::size_t at = find_item(*object.items, args[0], place);
     if (at == items.size()) raise("ValueError", "list.remove(x): x not in list", place);
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
     return HostValue{};
@@ -116,7 +115,6 @@ std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::s
   if (!is_one_of(name, {"add", "discard", "remove", "update", "union", "intersection", "difference",
                         "symmetric_difference", "issubset", "issuperset", "isdisjoint"}))
     return std::nullopt;
-  if (args.empty()) raise("TypeError", fmt::format("{}() needs an argument", name), place);
   if (name == "add") {
     check_write(*object.items, args[0], place);
     add_unique(*object.items, args[0], place);
@@ -129,11 +127,21 @@ std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::s
     return HostValue{};
   }
   if (name == "update") {
-    for (HostValue& v : iterate(args[0], place)) {
-      check_write(*object.items, v, place);
-      add_unique(*object.items, std::move(v), place);
-    }
+    for (const HostValue& more : args)
+      for (HostValue& v : iterate(more, place)) {
+        check_write(*object.items, v, place);
+        add_unique(*object.items, std::move(v), place);
+      }
     return HostValue{};
+  }
+  if (args.empty()) return set_method(object, "copy", args, place);
+  if (args.size() > 1) {  // one after the other
+    HostValue all = object;
+    for (const HostValue& more : args) {
+      HostArgs one{more};
+      all = *set_method(all, name, one, place);
+    }
+    return all;
   }
   const HostValue other = HostValue::sequence(Kind::set, iterate(args[0], place));
   const auto all_in = [&](const HostValue& a, const HostValue& b) {
@@ -177,11 +185,12 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
     return HostValue::sequence(Kind::list, std::move(out));
   }
   if (name == "move_to_end") {
-    const std::size_t at = args.empty() ? items.size() : find(args[0]);
-    if (at == items.size()) raise("KeyError", args.empty() ? "" : text(args[0], true, place), place);
+    const std::size_t at = find(args[0]);
+    if (at == items.size()) raise("KeyError", text(args[0], true, place), place);
+    const bool last = args.size() < 2 || truth(args[1], place);
     HostValue key = items[at], value = erase(at);
-    items.push_back(std::move(key));
-    items.push_back(std::move(value));
+    spend(last ? 1 : items.size() / 8, place);
+    items.insert(last ? items.end() : items.begin(), {std::move(key), std::move(value)});
     return HostValue{};
   }
   if (name == "copy") {
@@ -191,8 +200,9 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
   if (name == "clear") return items.clear(), HostValue{};
   if (name == "popitem") {
     if (items.empty()) raise("KeyError", "popitem(): dictionary is empty", place);
-    HostValue key = items[items.size() - 2];
-    HostValue value = erase(items.size() - 2);
+    const std::size_t at = args.empty() || truth(args[0], place) ? items.size() - 2 : 0;
+    HostValue key = items[at];
+    HostValue value = erase(at);
     return HostValue::sequence(Kind::tuple, {std::move(key), std::move(value)});
   }
   if (name == "update") {
@@ -208,7 +218,6 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
     return HostValue{};
   }
   if (!is_one_of(name, {"get", "setdefault", "pop"})) return std::nullopt;
-  if (args.empty()) raise("TypeError", fmt::format("{}() needs an argument", name), place);
   const std::size_t at = find(args[0]);
   if (at < items.size()) return name == "pop" ? erase(at) : items[at + 1];
   if (name == "pop" && args.size() < 2) raise("KeyError", text(args[0], true, place), place);

@@ -20,9 +20,27 @@ bool is_constexpr(const PassModule& module, const py::Parameter& p) {
          (p.annotation != nullptr && resolve_path(module, *p.annotation) == "triton.language.constexpr");
 }
 
-auto find_parameter(const py::Stmt& kernel, std::string_view name) {
-  return std::find_if(kernel.parameters.begin(), kernel.parameters.end(),
-                      [name](const py::Parameter& p) { return p.name == name; });
+std::optional<std::size_t> find_parameter(const py::Stmt& kernel, std::string_view name) {
+  const auto found = std::find_if(kernel.parameters.begin(), kernel.parameters.end(),
+                                  [name](const py::Parameter& p) { return p.name == name; });
+  if (found == kernel.parameters.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - kernel.parameters.begin());
+}
+
+// The dict that grids, heuristics and hooks see.
+HostValue named_values(const py::Stmt& kernel, const std::vector<std::optional<HostValue>>& values) {
+  HostValue out = HostValue::sequence(Kind::dict, {});
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i]) continue;
+    out.items->values.push_back(HostValue::string(std::string(kernel.parameters[i].name)));
+    out.items->values.push_back(*values[i]);
+  }
+  return out;
+}
+
+HostValue config_value(HostValue meta, std::int64_t warps, std::int64_t stages, HostValue hook) {
+  return HostValue::sequence(Kind::config,
+                             {std::move(meta), HostValue::of(warps), HostValue::of(stages), std::move(hook)});
 }
 
 constexpr std::size_t kMostArguments = 1000;
@@ -99,7 +117,6 @@ std::optional<HostValue> HostMachine::make_descriptor(std::string_view path, Hos
   return make_object(std::string(kTensorDescriptor), std::move(fields));
 }
 
-// Its items: the dict, num_warps, num_stages and pre_hook.
 HostValue HostMachine::make_config(HostArgs args, HostKwargs kwargs, py::Place place) {
   HostValue meta = HostValue::sequence(Kind::dict, {});
   if (!args.empty()) meta = args[0];
@@ -114,7 +131,7 @@ HostValue HostMachine::make_config(HostArgs args, HostKwargs kwargs, py::Place p
     if (k == "pre_hook") hook = v;
   }
   if (!meta.is(Kind::dict)) raise("TypeError", "triton.Config needs a dict of constexpr values", place);
-  return HostValue::sequence(Kind::config, {meta, HostValue::of(warps), HostValue::of(stages), std::move(hook)});
+  return config_value(std::move(meta), warps, stages, std::move(hook));
 }
 
 // One of triton's decorators with its arguments, as call_triton gives it.
@@ -206,7 +223,7 @@ void HostMachine::check_captured(const py::Stmt& kernel, const HostScope* around
   const auto used = used_names(kernel);
   for (; around != nullptr; around = around->parent.get())
     for (const auto& [name, value] : around->names)
-      if (find_parameter(kernel, name) == kernel.parameters.end() && used.contains(name))
+      if (!find_parameter(kernel, name) && used.contains(name))
         refuse(Code::host, fmt::format("kernel '{}' uses '{}' of the function around it", kernel.name, name), place,
                "give it to the kernel as an argument, a tl.constexpr where it is fixed");
 }
@@ -327,12 +344,12 @@ void HostMachine::set_grid(const HostValue& grid, const HostValue& meta, LaunchV
 // A configuration's pre_hook sees the arguments by name before the launch; it fills tensors and sets the blocks of
 // descriptors. Gives what it filled.
 std::vector<BufferId> HostMachine::run_hook(const HostValue& config, const HostValue& seen, py::Place place) {
-  const HostValue &warps = config.items->values[1], &stages = config.items->values[2], &hook = config.items->values[3];
+  const HostValue& hook = config_item(config, ConfigItem::pre_hook);
   std::vector<BufferId> fills;
   if (hook.is(Kind::none)) return fills;
   HostValue arguments = HostValue::sequence(Kind::dict, seen.items->values);
-  set_item(arguments, HostValue::string("num_warps"), warps, place);
-  set_item(arguments, HostValue::string("num_stages"), stages, place);
+  set_item(arguments, HostValue::string("num_warps"), config_item(config, ConfigItem::num_warps), place);
+  set_item(arguments, HostValue::string("num_stages"), config_item(config, ConfigItem::num_stages), place);
   const std::size_t buffers = plan_.buffers.size(), launches = plan_.launches.size();
   call(hook, {arguments}, {}, place);
   if (plan_.launches.size() != launches)
@@ -360,6 +377,81 @@ void HostMachine::join_fills(std::span<const BufferId> first, std::span<const Bu
   }
 }
 
+// What a call says of the kernel's parameters, and how it is to be launched.
+HostMachine::BoundCall HostMachine::bind_call(const py::Stmt& kernel, const HostArgs& args, const HostKwargs& kwargs,
+                                              py::Place place) {
+  if (args.size() > kernel.parameters.size())
+    raise("TypeError",
+          fmt::format("{} takes {} arguments but {} were given", kernel.name, kernel.parameters.size(), args.size()),
+          place);
+  BoundCall out;
+  out.values.assign(args.begin(), args.end());
+  out.values.resize(kernel.parameters.size());
+  for (const auto& [name, value] : kwargs) {
+    if (const auto p = find_parameter(kernel, name)) {
+      if (out.values[*p]) raise("TypeError", fmt::format("{} got several values for '{}'", kernel.name, name), place);
+      out.values[*p] = value;
+    } else if (name == "num_warps") {
+      out.warps = integer(value, place);
+    } else if (name == "num_stages") {
+      out.stages = integer(value, place);
+    } else if (name == "enable_fp_fusion") {
+      out.fusion = truth(value, place);
+    } else if (name == "default_dot_input_precision" && !(value.is(Kind::string) && value.text == "tf32")) {
+      refuse(Code::host, fmt::format("launch option '{}' other than 'tf32', the default", name), place,
+             "write tl.dot(a, b, input_precision=...) in the kernel");
+    } else if (!is_launch_option(name)) {
+      raise("TypeError", fmt::format("{} has no parameter '{}'", kernel.name, name), place);
+    }
+  }
+  return out;
+}
+
+void HostMachine::apply_config(const py::Stmt& kernel, const HostValue& config, ParameterValues& values,
+                               LaunchVariant& variant, py::Place place) {
+  variant.num_warps = static_cast<int>(integer(config_item(config, ConfigItem::num_warps), place));
+  variant.num_stages = static_cast<int>(integer(config_item(config, ConfigItem::num_stages), place));
+  const auto& meta = config_item(config, ConfigItem::meta).items->values;
+  for (std::size_t i = 0; i + 1 < meta.size(); i += 2) {
+    if (is_launch_option(string_of(meta[i], place))) continue;  // as triton: the configuration's own num_warps counts
+    const auto p = find_parameter(kernel, meta[i].text);
+    if (!p)
+      refuse(Code::host, fmt::format("autotune sets '{}', which kernel {} does not have", meta[i].text, kernel.name),
+             place);
+    if (values[*p]) raise("ValueError", fmt::format("'{}' is set by autotune and by the call", meta[i].text), place);
+    values[*p] = meta[i + 1];
+    add_argument(meta[i].text, meta[i + 1], true, place, variant.meta);
+  }
+}
+
+void HostMachine::apply_heuristics(const Decorations& decoration, const py::Stmt& kernel, ParameterValues& values,
+                                   LaunchVariant& variant, py::Place place) {
+  for (const auto& [name, function] : decoration.heuristics) {
+    const auto p = find_parameter(kernel, name);
+    if (!p && name != "num_warps" && name != "num_stages")
+      refuse(Code::host, fmt::format("heuristics set '{}', which kernel {} does not have", name, kernel.name), place);
+    const HostValue v = call(function, {named_values(kernel, values)}, {}, place);
+    if (p) {
+      values[*p] = v;
+      add_argument(name, v, true, place, variant.meta);
+    } else {
+      (name == "num_warps" ? variant.num_warps : variant.num_stages) =
+          static_cast<int>(std::clamp<std::int64_t>(integer(v, place), 0, 1024));
+    }
+  }
+}
+
+void HostMachine::fill_defaults(const HostLauncher& launcher, ParameterValues& values, py::Place place) {
+  const py::Stmt& kernel = *launcher.kernel.function;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const py::Parameter& p = kernel.parameters[i];
+    if (values[i]) continue;
+    if (p.default_value == nullptr)
+      raise("TypeError", fmt::format("{} is missing its argument '{}'", kernel.name, p.name), place);
+    values[i] = module_constant(*launcher.module, *p.default_value, p.name, place);
+  }
+}
+
 HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostKwargs kwargs, py::Place place) {
   constexpr std::size_t kMost = 1000;
   if (plan_.launches.size() >= kMost)
@@ -370,95 +462,26 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
   out.kernel = launcher.kernel;
   out.autotune_key = decoration.key;
   out.place = place;
-  if (args.size() > kernel.parameters.size())
-    raise("TypeError",
-          fmt::format("{} takes {} arguments but {} were given", kernel.name, kernel.parameters.size(), args.size()),
-          place);
-
-  // Every parameter's value, and the dict that grids and heuristics see.
-  std::vector<std::optional<HostValue>> values(kernel.parameters.size());
-  for (std::size_t i = 0; i < args.size(); ++i) values[i] = args[i];
-  std::int64_t warps = 4, stages = 3;
-  bool fusion = true;
-  for (auto& [name, value] : kwargs) {
-    const auto p = find_parameter(kernel, name);
-    if (p != kernel.parameters.end()) {
-      auto& slot = values[static_cast<std::size_t>(p - kernel.parameters.begin())];
-      if (slot) raise("TypeError", fmt::format("{} got several values for '{}'", kernel.name, name), place);
-      slot = value;
-    } else if (name == "num_warps") {
-      warps = integer(value, place);
-    } else if (name == "num_stages") {
-      stages = integer(value, place);
-    } else if (name == "enable_fp_fusion") {
-      fusion = truth(value, place);
-    } else if (name == "default_dot_input_precision" && !(value.is(Kind::string) && value.text == "tf32")) {
-      refuse(Code::host, fmt::format("launch option '{}' other than 'tf32', the default", name), place,
-             "write tl.dot(a, b, input_precision=...) in the kernel");
-    } else if (!is_launch_option(name)) {
-      raise("TypeError", fmt::format("{} has no parameter '{}'", kernel.name, name), place);
-    }
-  }
+  const BoundCall bound = bind_call(kernel, args, kwargs, place);
   std::vector<HostValue> configs = chosen_configs(decoration, kernel, args, kwargs, place);
   if (configs.empty())
-    configs.push_back(HostValue::sequence(
-        Kind::config, {HostValue::sequence(Kind::dict, {}), HostValue::of(warps), HostValue::of(stages), {}}));
+    configs.push_back(config_value(HostValue::sequence(Kind::dict, {}), bound.warps, bound.stages, {}));
   if (decoration.autotuned) best_configs_[&kernel] = configs[0];
-  const bool hooked = std::any_of(configs.begin(), configs.end(),
-                                  [](const HostValue& c) { return !c.items->values[3].is(Kind::none); });
+  const bool hooked = std::any_of(configs.begin(), configs.end(), [](const HostValue& c) {
+    return !config_item(c, ConfigItem::pre_hook).is(Kind::none);
+  });
   std::optional<std::vector<BufferId>> fills;  // of the first configuration's pre_hook
+  std::vector<ParameterValues> values;         // by variant
   for (const HostValue& config : configs) {
-    LaunchVariant variant;
-    variant.fp_fusion = fusion;
-    variant.num_warps = static_cast<int>(integer(config.items->values[1], place));
-    variant.num_stages = static_cast<int>(integer(config.items->values[2], place));
-    std::vector<std::optional<HostValue>> all = values;
-    const auto& meta = config.items->values[0].items->values;
-    for (std::size_t i = 0; i + 1 < meta.size(); i += 2) {
-      if (is_launch_option(string_of(meta[i], place))) continue;  // as triton: the configuration's own num_warps counts
-      const auto p = find_parameter(kernel, meta[i].text);
-      if (p == kernel.parameters.end())
-        refuse(Code::host, fmt::format("autotune sets '{}', which kernel {} does not have", meta[i].text, kernel.name),
-               place);
-      auto& slot = all[static_cast<std::size_t>(p - kernel.parameters.begin())];
-      if (slot) raise("ValueError", fmt::format("'{}' is set by autotune and by the call", meta[i].text), place);
-      slot = meta[i + 1];
-      add_argument(meta[i].text, meta[i + 1], true, place, variant.meta);
-    }
-    HostValue seen = HostValue::sequence(Kind::dict, {});
-    const auto refresh = [&] {
-      seen.items->values.clear();
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!all[i]) continue;
-        seen.items->values.push_back(HostValue::string(std::string(kernel.parameters[i].name)));
-        seen.items->values.push_back(*all[i]);
-      }
-    };
-    refresh();
-    for (const auto& [name, function] : decoration.heuristics) {
-      const auto p = find_parameter(kernel, name);
-      if (p == kernel.parameters.end() && (name == "num_warps" || name == "num_stages")) {
-        (name == "num_warps" ? variant.num_warps : variant.num_stages) =
-            static_cast<int>(std::clamp<std::int64_t>(integer(call(function, {seen}, {}, place), place), 0, 1024));
-        continue;
-      }
-      if (p == kernel.parameters.end())
-        refuse(Code::host, fmt::format("heuristics set '{}', which kernel {} does not have", name, kernel.name), place);
-      const HostValue v = call(function, {seen}, {}, place);
-      all[static_cast<std::size_t>(p - kernel.parameters.begin())] = v;
-      add_argument(name, v, true, place, variant.meta);
-      refresh();
-    }
+    LaunchVariant& variant = out.variants.emplace_back();
+    ParameterValues& all = values.emplace_back(bound.values);
+    variant.fp_fusion = bound.fusion;
+    apply_config(kernel, config, all, variant, place);
+    apply_heuristics(decoration, kernel, all, variant, place);
     if (variant.num_warps < 1 || variant.num_warps > 64 || (variant.num_warps & (variant.num_warps - 1)) != 0)
       raise("ValueError", fmt::format("num_warps is {}; it must be a power of two up to 64", variant.num_warps), place);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const py::Parameter& p = kernel.parameters[i];
-      if (all[i]) continue;
-      if (p.default_value == nullptr)
-        raise("TypeError", fmt::format("{} is missing its argument '{}'", kernel.name, p.name), place);
-      all[i] = module_constant(*launcher.module, *p.default_value, p.name, place);
-    }
-    refresh();
+    fill_defaults(launcher, all, place);
+    const HostValue seen = named_values(kernel, all);
     const std::vector<BufferId> filled = run_hook(config, seen, place);
     if (fills)
       join_fills(*fills, filled, place);
@@ -467,15 +490,21 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
     for (std::size_t i = 0; hooked && i < all.size(); ++i)  // as the pre_hook left them
       if (is_descriptor(*all[i])) add_argument(kernel.parameters[i].name, *all[i], false, place, variant.meta);
     set_grid(*launcher.grid, seen, variant, place);
-    out.variants.push_back(std::move(variant));
   }
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  // What one of the variants sets is each one's own, by default too; the rest is the launch's.
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const py::Parameter& p = kernel.parameters[i];
-    const bool from_variant = std::any_of(out.variants[0].meta.begin(), out.variants[0].meta.end(),
-                                          [&](const LaunchArgument& a) { return a.name == p.name; });
-    if (from_variant) continue;
-    if (!values[i]) values[i] = module_constant(*launcher.module, *p.default_value, p.name, place);
-    add_argument(p.name, *values[i], is_constexpr(*launcher.module, p), place, out.arguments);
+    const auto sets = [&](const LaunchVariant& variant) {
+      return std::any_of(variant.meta.begin(), variant.meta.end(),
+                         [&](const LaunchArgument& a) { return a.name == p.name; });
+    };
+    const bool constant = is_constexpr(*launcher.module, p);
+    if (std::none_of(out.variants.begin(), out.variants.end(), sets)) {
+      add_argument(p.name, *values[0][i], constant, place, out.arguments);
+      continue;
+    }
+    for (std::size_t v = 0; v < values.size(); ++v)
+      if (!sets(out.variants[v])) add_argument(p.name, *values[v][i], constant, place, out.variants[v].meta);
   }
   plan_.launches.push_back(std::move(out));
   plan_.order.emplace_back(false, plan_.launches.size() - 1);

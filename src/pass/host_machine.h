@@ -78,6 +78,9 @@ class HostMachine {
   HostValue module_constant(const PassModule& owner, const py::Expr& value, std::string_view name, py::Place place);
   HostValue evaluate(const PassModule& module, const py::Expr& expr,
                      std::vector<std::pair<std::string_view, HostValue>> variables);
+  bool holds(const PassModule& module, const py::Expr& condition) {
+    return truth(evaluate(module, condition, {}), condition.place);
+  }
   BufferId add_input(TensorDesc desc, std::size_t index);
   LaunchPlan take_plan() { return std::move(plan_); }
   void set_device(DeviceType device) { device_ = device; }
@@ -208,6 +211,9 @@ class HostMachine {
   void add_unique(HostItems& items, HostValue value, py::Place place);
 
   // ---- calls (host_calls.cpp)
+  void bind_arguments(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  // What the second argument and the third say of a sequence: where it begins, perhaps behind its end, and ends.
+  std::pair<std::size_t, std::size_t> bounds(const HostArgs& args, std::size_t size, py::Place place);
   HostValue call_path(const std::string& path, HostArgs args, HostKwargs kwargs, py::Place place);
   std::optional<HostValue> call_python(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
   HostValue call_min_max(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
@@ -330,6 +336,18 @@ class HostMachine {
   const Decorations& decorations(const HostLauncher& launcher, py::Place place);
   std::vector<HostValue> chosen_configs(const Decorations& decoration, const py::Stmt& kernel, const HostArgs& args,
                                         const HostKwargs& kwargs, py::Place place);
+  using ParameterValues = std::vector<std::optional<HostValue>>;  // of a kernel's parameters, as far as they are known
+  struct BoundCall {
+    ParameterValues values;
+    std::int64_t warps = 4, stages = 3;
+    bool fusion = true;
+  };
+  BoundCall bind_call(const py::Stmt& kernel, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
+  void apply_config(const py::Stmt& kernel, const HostValue& config, ParameterValues& values, LaunchVariant& variant,
+                    py::Place place);
+  void apply_heuristics(const Decorations& decoration, const py::Stmt& kernel, ParameterValues& values,
+                        LaunchVariant& variant, py::Place place);
+  void fill_defaults(const HostLauncher& launcher, ParameterValues& values, py::Place place);
   std::vector<BufferId> run_hook(const HostValue& config, const HostValue& seen, py::Place place);
   void join_fills(std::span<const BufferId> first, std::span<const BufferId> again, py::Place place);
   void set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "pass/host_machine.h"
+#include "pass/host_signatures.h"
 #include "pass/policy.h"
 
 namespace passnet {
@@ -58,7 +59,7 @@ std::optional<HostValue> HostMachine::number_method(const HostValue& v, std::str
 
 std::optional<HostValue> HostMachine::call_math(std::string_view name, const HostArgs& args, const HostKwargs& kwargs,
                                                 py::Place place) {
-  if (args.empty()) raise("TypeError", fmt::format("math.{}() needs an argument", name), place);
+  if (!host_signature(fmt::format("math.{}", name))) return std::nullopt;
   const auto domain = [&](bool inside) {
     if (!inside) raise("ValueError", "math domain error", place);
   };
@@ -81,11 +82,13 @@ std::optional<HostValue> HostMachine::call_math(std::string_view name, const Hos
     for (const HostValue& v : iterate(args[0], place)) total += static_cast<long double>(real(v, place));
     return HostValue::of(static_cast<double>(total));
   }
+  if (name == "hypot") {
+    double total = 0;
+    for (const HostValue& v : args) total = std::hypot(total, real(v, place));
+    return finite(total);
+  }
   if (name == "gcd" || name == "lcm") {
-    std::int64_t total = integer(args[0], place);
-    if (total == std::numeric_limits<std::int64_t>::min())
-      raise("OverflowError", "an integer does not fit into 64 bits", place);
-    total = std::abs(total);
+    std::int64_t total = name == "gcd" ? 0 : 1;
     for (const HostValue& v : args) {
       const std::int64_t other = integer(v, place);
       if (other == std::numeric_limits<std::int64_t>::min())
@@ -104,8 +107,8 @@ std::optional<HostValue> HostMachine::call_math(std::string_view name, const Hos
   }
   if (args[0].is_integral() && (name == "ceil" || name == "floor" || name == "trunc"))
     return HostValue::of(args[0].integer);
-  if ((name == "comb" || name == "perm") && args.size() == 2) {
-    const std::int64_t n = integer(args[0], place), k = integer(args[1], place);
+  if (name == "comb" || name == "perm") {
+    const std::int64_t n = integer(args[0], place), k = args.size() > 1 ? integer(args[1], place) : n;
     if (n < 0 || k < 0) raise("ValueError", fmt::format("{}() of a negative number", name), place);
     HostValue total = HostValue::of(std::int64_t{k <= n ? 1 : 0});
     for (std::int64_t i = 0; i < k && k <= n; ++i) {
@@ -158,7 +161,6 @@ std::optional<HostValue> HostMachine::call_math(std::string_view name, const Hos
   const double y = real(args[1], place);
   if (name == "pow") return finite(std::pow(x, y));
   if (name == "fmod") return finite(std::fmod(x, y));
-  if (name == "hypot") return finite(std::hypot(x, y));
   if (name == "atan2") return HostValue::of(std::atan2(x, y));
   if (name == "copysign") return HostValue::of(std::copysign(x, y));
   if (name == "isclose") {
@@ -183,16 +185,13 @@ std::optional<HostValue> HostMachine::call_bisect(std::string_view name, HostArg
                                                   py::Place place) {
   const bool left = name.ends_with("_left"), insert = name.starts_with("insort");
   if (!insert && !name.starts_with("bisect")) return std::nullopt;
-  if (args.size() < 2) raise("TypeError", fmt::format("{}() needs a list and an item", name), place);
   const std::vector<HostValue> items = iterate(args[0], place);
   const HostValue* key = nullptr;
-  std::int64_t low = args.size() > 2 ? integer(args[2], place) : 0,
-               high = args.size() > 3 ? integer(args[3], place) : static_cast<std::int64_t>(items.size());
-  for (const auto& [k, v] : kwargs) {
+  std::int64_t low = args.size() > 2 && !args[2].is(Kind::none) ? integer(args[2], place) : 0,
+               high = args.size() > 3 && !args[3].is(Kind::none) ? integer(args[3], place)
+                                                                 : static_cast<std::int64_t>(items.size());
+  for (const auto& [k, v] : kwargs)
     if (k == "key" && !v.is(Kind::none)) key = &v;
-    if (k == "lo") low = integer(v, place);
-    if (k == "hi" && !v.is(Kind::none)) high = integer(v, place);
-  }
   if (low < 0) raise("ValueError", "lo must be non-negative", place);
   if (high > static_cast<std::int64_t>(items.size())) raise("IndexError", "hi is behind the list's end", place);
   const HostValue wanted = insert && key != nullptr ? call(*key, {args[1]}, {}, place) : args[1];
@@ -226,8 +225,6 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
       raise("TypeError", fmt::format("{}() needs {} argument{}", path, least, least == 1 ? "" : "s"), place);
   };
   if (path == "triton.cdiv" || path == "triton.language.cdiv") {
-    for (const auto& [k, v] : kwargs) args.push_back(v);
-    if (args.size() != 2) raise("TypeError", "cdiv takes two integers", place);
     const HostValue sum =
         binary(py::Op::sub, binary(py::Op::add, args[0], args[1], place), HostValue::of(std::int64_t{1}), place);
     return binary(py::Op::floor_div, sum, args[1], place);

@@ -294,10 +294,12 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
                                                     HostKwargs& kwargs, py::Place place) {
   const std::string& s = object.text;
   spend(s.size() / 64, place);
-  const auto arg = [&](std::size_t i) -> const std::string& {
-    if (i >= args.size())
-      raise("TypeError", fmt::format("{}() needs {} argument{}", name, i + 1, i == 0 ? "" : "s"), place);
-    return string_of(args[i], place);
+  const auto arg = [&](std::size_t i) -> const std::string& { return string_of(args[i], place); };
+  // Between the second argument and the third.
+  const auto between = [&](std::size_t& begin) {
+    std::size_t end = 0;
+    std::tie(begin, end) = bounds(args, s.size(), place);
+    return begin > end ? std::string_view() : std::string_view(s).substr(begin, end - begin);
   };
   const auto mapped = [&](auto&& f) {
     std::string out = s;
@@ -312,12 +314,14 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
   };
 
   if (name == "startswith" || name == "endswith") {
-    const auto fits = [&](const HostValue& part) {
-      return name == "startswith" ? s.starts_with(string_of(part, place)) : s.ends_with(string_of(part, place));
+    std::size_t begin = 0;
+    const std::string_view in = between(begin);
+    const auto fits = [&](const HostValue& end) {
+      return name == "startswith" ? in.starts_with(string_of(end, place)) : in.ends_with(string_of(end, place));
     };
-    if (!args.empty() && args[0].is(Kind::tuple))
+    if (args[0].is(Kind::tuple))
       return HostValue::boolean(std::any_of(args[0].items->values.begin(), args[0].items->values.end(), fits));
-    return arg(0), HostValue::boolean(fits(args[0]));
+    return HostValue::boolean(fits(args[0]));
   }
   if (name == "lower" || name == "casefold") return mapped(to_lower);
   if (name == "upper") return mapped(to_upper);
@@ -333,9 +337,7 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
     return HostValue::string(stripped(s, args.empty() || args[0].is(Kind::none) ? kBlanks : std::string_view(arg(0)),
                                       name != "rstrip", name != "lstrip"));
   if (name == "split" || name == "rsplit") {
-    std::int64_t most = args.size() > 1 ? integer(args[1], place) : -1;
-    for (const auto& [k, v] : kwargs)
-      if (k == "maxsplit") most = integer(v, place);
+    const std::int64_t most = args.size() > 1 ? integer(args[1], place) : -1;
     if (args.empty() || args[0].is(Kind::none)) {
       if (most >= 0) refuse(Code::host, "split() by blanks with a limit", place);
       return list(split_blanks(s));
@@ -346,6 +348,9 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
   if (name == "splitlines") {
     std::vector<std::string> lines = split_by(s, "\n", -1, false);
     if (lines.back().empty()) lines.pop_back();
+    for (std::string& line : lines)
+      if (line.ends_with('\r')) line.pop_back();
+    if (!args.empty() && truth(args[0], place)) refuse(Code::host, "splitlines() that keeps the ends", place);
     return list(lines);
   }
   if (name == "partition" || name == "rpartition") {
@@ -362,7 +367,6 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
         Kind::tuple, {HostValue::string(head), HostValue::string(found ? arg(0) : ""), HostValue::string(tail)});
   }
   if (name == "join") {
-    if (args.empty()) raise("TypeError", "join() needs an argument", place);
     std::string out;
     bool first = true;
     for (const HostValue& v : iterate(args[0], place)) {
@@ -378,21 +382,30 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
     std::string out;
     const std::string &from = arg(0), &to = arg(1);
     if (from.empty()) refuse(Code::host, "replace() of nothing", place);
+    std::int64_t left = args.size() > 2 ? integer(args[2], place) : -1;
     std::size_t at = 0;
-    for (std::size_t end; (end = text_find(s, from, at)) != std::string::npos; at = end + from.size()) {
+    for (std::size_t end; left-- != 0 && (end = text_find(s, from, at)) != std::string::npos; at = end + from.size()) {
       out.append(s, at, end - at).append(to);
       check_length(out, place);
     }
     return HostValue::string(out + s.substr(at));
   }
   if (name == "find" || name == "rfind" || name == "index" || name == "rindex") {
-    const std::size_t at = name.starts_with('r') ? find_last(s, arg(0)) : text_find(s, arg(0));
+    std::size_t begin = 0;
+    const std::string in(between(begin));
+    const bool outside = begin > s.size();  // where even nothing is not found
+    const std::size_t at = outside                 ? std::string::npos
+                           : name.starts_with('r') ? find_last(in, arg(0))
+                                                   : text_find(in, arg(0));
     if (at == std::string::npos && name.ends_with("index")) raise("ValueError", "substring not found", place);
-    return HostValue::of(at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at));
+    return HostValue::of(at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at + begin));
   }
-  if (name == "count")
-    return arg(0).empty() ? HostValue::of(static_cast<std::int64_t>(s.size()) + 1)
-                          : HostValue::of(static_cast<std::int64_t>(split_by(s, arg(0), -1, false).size()) - 1);
+  if (name == "count") {
+    std::size_t begin = 0;
+    const std::string in(between(begin));
+    return arg(0).empty() ? HostValue::of(begin > s.size() ? std::int64_t{0} : static_cast<std::int64_t>(in.size()) + 1)
+                          : HostValue::of(static_cast<std::int64_t>(split_by(in, arg(0), -1, false).size()) - 1);
+  }
   if (name == "removeprefix") return HostValue::string(s.starts_with(arg(0)) ? s.substr(arg(0).size()) : s);
   if (name == "removesuffix") return HostValue::string(s.ends_with(arg(0)) ? s.substr(0, s.size() - arg(0).size()) : s);
   if (name == "isdigit" || name == "isdecimal" || name == "isnumeric") return all(is_digit);
@@ -404,7 +417,6 @@ std::optional<HostValue> HostMachine::string_method(const HostValue& object, std
   if (name == "islower")
     return HostValue::boolean(std::any_of(s.begin(), s.end(), is_lower) && std::none_of(s.begin(), s.end(), is_upper));
   if (name == "ljust" || name == "rjust" || name == "center" || name == "zfill") {
-    if (args.empty()) raise("TypeError", fmt::format("{}() needs a width", name), place);
     FormatSpec spec;
     spec.width = std::clamp<std::int64_t>(integer(args[0], place), 0, 100'000);
     if (args.size() > 1 && arg(1).size() == 1) spec.fill = arg(1)[0];

@@ -129,6 +129,12 @@ struct HostValue {
   double as_real() const { return kind == Kind::real ? real : static_cast<double>(integer); }
 };
 
+// The items of a triton.Config.
+enum class ConfigItem : std::uint8_t { meta, num_warps, num_stages, pre_hook };
+inline const HostValue& config_item(const HostValue& config, ConfigItem item) {
+  return config.items->values[static_cast<std::size_t>(item)];
+}
+
 struct HostScope {
   std::vector<std::pair<std::string_view, HostValue>> names;
   std::shared_ptr<HostScope> parent;

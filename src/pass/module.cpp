@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "pass/host.h"
 #include "pass/policy.h"
 #include "py/parser.h"
 
@@ -349,9 +350,11 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
       return;
     }
     case K::if_: {
-      // Other conditions are not decided at module level.
       if (is_main_block(s)) return;
-      for (const py::Stmt* inner : s.body) bind(module, *inner);
+      const auto holds = evaluate_condition(module, *s.value);
+      if (!holds)
+        refuse(module, s.place, "a condition at module level that cannot be decided here", holds.error().message);
+      for (const py::Stmt* inner : *holds ? s.body : s.orelse) bind(module, *inner);
       return;
     }
     case K::pass:

@@ -1,5 +1,6 @@
 // The Python files of a pass folder: parsed once, their module-level names bound, imports between them resolved.
-// Nothing is executed: a name is bound to a function, a kernel, an expression to be evaluated, or a path outside.
+// Nothing is executed but the conditions of an `if` among them: a name is bound to a function, a kernel, an expression
+// to be evaluated, or a path outside.
 #pragma once
 
 #include <map>

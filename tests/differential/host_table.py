@@ -46,6 +46,17 @@ class Rank:
 """
 
 EXPRESSIONS = [
+    # arguments, as Python binds them
+    "int('12', base=16), int('0x10', 0), int('-0x10', 16), int('0b11', 2), int('+7'), int('-0o17', 8), int('1_000')", "int('8', 8)", "int('7', 40)", "int(x=3)", "int('1', 10, 3)", "round(2.567, ndigits=2), round(number=2.5), round(12, ndigits=1)", "round(1, 2, 3)",
+    "pow(2, 5, mod=7), pow(2, 5, None), pow(base=3, exp=2)", "pow(2)", "list(zip([1, 2], [3, 4], strict=True)), list(zip([1, 2], [3]))", "list(zip([1, 2], [3], strict=True))", "zip([1], foo=2)", "sorted([3, 1], foo=1)", "max([1, 2], foo=1)", "max([], default=4), min(3, 1, key=lambda v: -v)", "len()", "len([], [])", "len(obj=[])",
+    "sum([1, 2], start=5), sum([1], 2)", "list(enumerate(iterable=[1, 2], start=3))", "dict([(1, 2)], a=3)", "bool(x=1)", "isinstance(1)", "getattr(x)", "str(object=3)", "str(3, 4)", "list(iterable=[])", "range()", "range(1, 2, 3, 4)", "list(map(lambda a, b: a + b, [1, 2], [3, 4]))", "map(len)",
+    "triton.cdiv(y=2, x=10), triton.cdiv(10, y=3), triton.next_power_of_2(n=5)", "triton.cdiv(1)", "triton.cdiv(1, 2, 3)", "triton.cdiv(1, z=2)",
+    "math.hypot(1, 2, 2), math.hypot(), math.perm(4), math.perm(5, 2), math.gcd(), math.lcm(), math.gcd(12, 18, 27), math.lcm(4, 6)", "math.sqrt(x=4)", "math.sqrt()", "math.sqrt(1, 2)", "math.isclose(1.0, 1.05, rel_tol=0.1), math.isclose(a=1.0, b=1.05, abs_tol=0.1)", "math.isclose(1.0, 2.0, foo=1)", "math.prod([2, 3], start=4), math.log(8, 2)",
+    "list(itertools.accumulate([1, 2, 3], initial=10)), list(itertools.accumulate([1, 2, 3], func=lambda a, b: a * b)), list(itertools.accumulate([1, 2], None))", "list(itertools.combinations([1, 2, 3], r=2)), list(itertools.permutations(iterable=[1, 2]))", "list(itertools.repeat(object=1, times=2))", "itertools.combinations([1])", "functools.reduce(lambda a, b: a + b, [1, 2], 10)",
+    "'aaa'.replace('a', 'b', 1), 'aaa'.replace('a', 'b', 0), 'aaa'.replace('a', 'b', -1)", "'aaa'.replace('a')", "'abcabc'.find('a', 1), 'abcabc'.find('a', 4), 'abcabc'.rfind('a', 0, 3), 'abcabc'.find('', 6), 'abcabc'.find('', 7), 'abcabc'.find('c', -1), 'abc'.find('a', 2, 1)", "'abcabc'.index('a', 1), 'abcabc'.rindex('a', 0, -3)", "'abc'.index('a', 1)",
+    "'abcabc'.count('a', 1), 'abc'.count('', 1), 'abc'.count('', 4), 'aaaa'.count('a', 1, -1)", "'abcabc'.startswith('b', 1), 'abcabc'.endswith('b', 0, 2), 'abc'.startswith(('x', 'b'), 1), 'abc'.startswith('', 3), 'abc'.endswith('c', 0, 2)", "'a,b,c'.split(sep=','), 'a,b,c'.split(',', maxsplit=1), 'a-b-c'.rsplit('-', 1), 'a b'.split(sep=None)", "'a'.split(foo=1)", "'a'.upper(1)", "'a\\r\\nb\\n'.splitlines()", "'{a} {}'.format(1, a=2)",
+    "[1, 2, 3, 2].index(2, 2), (1, 2, 3).index(3, -1), [1, 2].index(2, 0, 9)", "[1, 2, 3].index(1, 1)", "[1].append()", "[1].append(1, 2)", "[1].pop(foo=1)", "{'a': 1}.get('b', default=3)", "{'a': 1}.get('b', 3), {'a': 1}.pop('b', None), {'a': 1}.setdefault('b', 2)", "{'a': 1}.keys(1)", "sorted({1, 2}.union([3], [4])), sorted({1, 2, 3}.difference([1], [2])), sorted({1, 2, 3}.intersection([1, 2], [2, 3])), sorted({1}.union()), {1} is {1}.union()", "{1}.issubset()",
+    "(5).bit_length(1)", "x.size(dim=1), x.stride(dim=-1)",
     # arithmetic
     "7 // 2, -7 // 2, 7 // -2, -7 // -2", "7 % 3, -7 % 3, 7 % -3, -7 % -3", "7.5 // 2, -7.5 // 2, 7.5 % -2, 1.0 // 0.1", "2 ** 10, 2 ** -1, (-2) ** 3, 0 ** 0, 2.0 ** 0.5",
     "7 / 2, 6 / 3, -1 / 3", "1 << 10, 1023 >> 3, -8 >> 1, 5 & 3, 5 | 3, 5 ^ 3, ~5", "True + True, True * 3, -True, +True, ~True", "True & False, True | False, True ^ True, True & 1",
