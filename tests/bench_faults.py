@@ -18,14 +18,7 @@ import subprocess
 import tempfile
 import time
 
-passed = failed = 0
-
-
-def check(name, ok, detail=""):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print(f"FAILED {name}: {detail}")
+from checks import check, finish
 
 
 class Bench:
@@ -253,9 +246,8 @@ def main():
         bench = Bench(opt, "/proc/passnet-run", cache)
         code, _, err = bench.run()
         check("a folder that cannot be made is said", code == 3 and "/proc/passnet-run" in err, (code, err))
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    finish()
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

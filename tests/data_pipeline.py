@@ -7,17 +7,11 @@ Ends with `N passed, N failed`.
 """
 import glob, json, os, signal, subprocess, sys, tempfile, time
 
-FAILED = []
-PASSED = []
+from checks import check, finish
 
 
 def differences(a, b):
     return sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k))[:5]
-
-
-def check(what, ok, detail=""):
-    (PASSED if ok else FAILED).append(what)
-    print(f"{'ok  ' if ok else 'FAIL'} {what}{'' if ok else ': ' + str(detail)}")
 
 
 def files(folder):
@@ -110,9 +104,8 @@ def main():
             check(f"the first task of {part} is read", listed.returncode == 0, listed.stderr)
         names = [open(os.path.join(at(p), "sample_list.txt")).read().split() for p in ("train", "eval", "free_to_use")]
         check("no task is in two parts", len(set(sum(names, []))) == total, names)
-    print(f"{len(PASSED)} passed, {len(FAILED)} failed")
-    return 1 if FAILED else 0
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -12,14 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-passed = failed = 0
-
-
-def check(name, ok, detail=""):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print(f"FAILED {name}: {detail}")
+from checks import check, finish
 
 
 def main():
@@ -99,8 +92,7 @@ def main():
         print(out)
         done = [json.loads(l) for l in open(folder + "/run/records.jsonl")]
         check("bench: records", done and all(r["status"] in ("correct", "unstable") for r in done), [(r["graph"], r["status"], r["errors"]) for r in done])
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0)
+    finish()
 
 
 main()

@@ -10,6 +10,7 @@
 #include "base/process.h"
 #include "bench/device.h"
 #include "bench/statistics.h"
+#include "bench/subject.h"
 #include "cli/command.h"
 #include "cli/graph_list.h"
 #include "cli/progress.h"

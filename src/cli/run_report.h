@@ -8,8 +8,6 @@
 
 namespace passnet::cli {
 
-inline constexpr std::uint64_t kCallSeed = 1024;  // the generator's seed when a graph is called
-
 // {"graph": ..., "outputs": [{"shape", "dtype", "sha256"} | {"value"} | [...], ...]}
 std::string run_json(const std::string& path, const RunValue& result, Engine& engine);
 

@@ -11,15 +11,12 @@ namespace passnet::data {
 
 namespace {
 
-constexpr std::string_view kEntry =
-    R"sh(#!/usr/bin/env bash
-# Evaluates pass_dir/ on the graphs of this sample (25 warm-ups, 100 trials): prints the log, writes aggregated_score.json here.
-# PASSNET names the binary; arguments are handed on to `passnet eval`. A wrong pass is a result: only what could not be evaluated fails.
-cd "$(dirname "${BASH_SOURCE[0]}")" || exit 3
-"${PASSNET:-passnet}" eval . --passes pass_dir --log "$@"
-code=$?
-[ $code -le 1 ] || exit $code
-)sh";
+struct Text {
+  std::string_view name, text;
+};
+constexpr Text kScripts[] = {
+#include "entry_script.inc"
+};
 
 std::string seen_from(const std::string& path, const std::string& folder) {
   namespace fs = std::filesystem;
@@ -60,7 +57,7 @@ Result<std::monostate> write_sample(const std::string& root, const Sample& sampl
     }
     file_write(folder + "/graph_list.txt", graphs).take();
     file_write(folder + "/sample_uids.txt", uids).take();
-    file_write(folder + "/entry.sh", kEntry).take();
+    file_write(folder + "/entry.sh", kScripts[0].text).take();
     std::error_code ignored;
     std::filesystem::permissions(folder + "/entry.sh", std::filesystem::perms(0755), ignored);
     return std::monostate{};

@@ -4,22 +4,10 @@ import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from checks import check, finish
+
 QUICK = ["--warmup", "2", "--trials", "10", "--budget", "0.1", "--noise-limit", "1000", "--repeats", "0", "--threads", "1"]
-passed = failed = 0
-
-
-def check(name, ok, detail=""):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print(f"FAILED {name}: {str(detail)[:2000]}", flush=True)
-    return bool(ok)
-
-
-def finish():
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
-
 
 def environment(**more):
     env = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}

@@ -21,9 +21,9 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import common
 import run_test
 from common import *
+import checks
 from client import Server
 
 PEERS = ("litellm", "mcp", "fastmcp", "openenv", "datasets", "jsonschema")
@@ -239,8 +239,8 @@ def main():
                 continue
             test(tmp)
             print(f"{package}: tested", flush=True)
-    print(f"{common.passed} passed, {common.failed} failed, {skipped} skipped")
-    sys.exit(1 if common.failed else 0)
+    print(f"{checks.passed} passed, {checks.failed} failed, {skipped} skipped")
+    sys.exit(1 if checks.failed else 0)
 
 
 if __name__ == "__main__":
