@@ -84,7 +84,7 @@ void EvaluationFlags::add_options(CLI::App& command) {
       ->capture_default_str();
   add_threads(command, bench.threads, "Threads of torch and of kernels while timing; 0: all cores");
   command.add_option("--cores", cores, "Cores to which timing is pinned, as 0-3,6; default: not pinned");
-  command.add_option("--jobs", bench.jobs, "Verifications at once; 0: one a core")->check(CLI::Range(0, kMostThreads));
+  add_jobs(command, bench.jobs, "Verifications");
   command.add_option("--warmup", e.timing.warmup, "Warm-up calls")->check(CLI::Range(1, 100000))->capture_default_str();
   command.add_option("--trials", e.timing.trials, "Timed calls")->check(CLI::Range(2, 100000))->capture_default_str();
   command
@@ -107,9 +107,7 @@ void EvaluationFlags::add_options(CLI::App& command) {
   command.add_option("--baseline", e.baseline, "What speedups are against: eager (ours) or eager-python")
       ->check(CLI::IsMember({"eager", "eager-python"}))
       ->capture_default_str();
-  command.add_option("--match", match, "strict or normal")
-      ->check(CLI::IsMember({"strict", "normal"}))
-      ->capture_default_str();
+  add_match_mode(command, e.match);
   command.add_option("--seed", e.seed, "Seed of the inputs")->check(kNatural)->capture_default_str();
   command.add_option("--draws", e.draws, "Checks on further inputs of other seeds and spreads")
       ->check(CLI::Range(0, 100))
@@ -124,7 +122,6 @@ void EvaluationFlags::add_options(CLI::App& command) {
 BenchOptions EvaluationFlags::resolve() const {
   BenchOptions out = bench;
   EvaluateOptions& e = out.evaluate;
-  e.match = match == "strict" ? MatchMode::strict : MatchMode::normal;
   e.device = device_from_name(device).take();
   if (cuda_graphs != "author") out.cuda_graphs = cuda_graphs == "all";
   if (!cores.empty()) out.cores = read_cores(cores);

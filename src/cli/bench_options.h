@@ -8,7 +8,7 @@ namespace passnet::cli {
 
 struct EvaluationFlags {
   BenchOptions bench;
-  std::string match = "normal", device = "cpu", cuda_graphs = "author", cores;
+  std::string device = "cpu", cuda_graphs = "author", cores;
 
   void add_options(CLI::App& command);
   BenchOptions resolve() const;  // throws for what contradicts itself

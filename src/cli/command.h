@@ -23,6 +23,11 @@ inline void add_threads(CLI::App& command, int& threads, const std::string& help
   command.add_option("--threads", threads, help)->check(CLI::Range(0, kMostThreads));
 }
 
+// --jobs: how many of `what` are done at once.
+inline void add_jobs(CLI::App& command, int& jobs, const std::string& what) {
+  command.add_option("--jobs", jobs, what + " at once; 0: one a core")->check(CLI::Range(0, kMostThreads));
+}
+
 void add_agent(CLI::App& app, Outcome& outcome);
 void add_author(CLI::App& app, Outcome& outcome);
 void add_bench(CLI::App& app, Outcome& outcome);

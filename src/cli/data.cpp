@@ -6,7 +6,7 @@
 namespace passnet::cli {
 
 void add_farm_options(CLI::App& command, data::FarmOptions& options) {
-  command.add_option("--jobs", options.jobs, "Graphs at once; 0: one a core")->capture_default_str();
+  add_jobs(command, options.jobs, "Graphs");
   command.add_option("--timeout", options.timeout_s, "Seconds for one graph")->check(kPositive)->capture_default_str();
 }
 

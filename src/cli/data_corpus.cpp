@@ -20,7 +20,7 @@ void CorpusOptions::add_options(CLI::App& command, const std::string& out_help) 
                   "Journal of what was read of each graph; default: DIR/facts.tsv. Graphs in it are not read again: "
                   "share it between commands, remove it when graphs have changed")
       ->type_name("FILE");
-  command.add_option("--jobs", jobs, "Graphs at once; 0: one a core")->capture_default_str();
+  add_jobs(command, jobs, "Graphs");
   command.add_flag("--json", json, "The summary as one JSON object");
 }
 

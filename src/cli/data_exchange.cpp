@@ -117,7 +117,7 @@ std::shared_ptr<ExchangeOptions> add_command(CLI::App& data, Outcome& outcome, c
   CLI::App* command = data.add_subcommand(name, help);
   o->selection.add_options(*command);
   command->add_option("--out", o->out, out_help)->required()->type_name("PATH");
-  command->add_option("--jobs", o->jobs, "Graphs read at once; 0: one a core")->capture_default_str();
+  add_jobs(*command, o->jobs, "Graphs");
   command->footer(footer);
   command->callback([=, &outcome] { outcome.code = run(*o); });
   return o;

@@ -104,7 +104,7 @@ void add_data_ranges(CLI::App& data, Outcome& outcome) {
   CLI::App* command =
       data.add_subcommand("sole", "Find every distinct operator with its argument form, as ranges of one");
   sole->selection.add_options(*command);
-  command->add_option("--jobs", sole->farm.jobs, "Graphs at once; 0: one a core")->capture_default_str();
+  add_jobs(*command, sole->farm.jobs, "Graphs");
   command->footer(kFooter);
   command->callback([=, &outcome] {
     outcome.code = by_sequences(*sole, [](const auto& graphs) { return data::find_sole(graphs); });
@@ -122,7 +122,7 @@ void add_data_ranges(CLI::App& data, Outcome& outcome) {
   command->add_option("--least", typical->typical.least, "Graphs that a sequence has to be in")->capture_default_str();
   command->add_option("--copies", typical->typical.copies, "Occurrences of one sequence that are named")
       ->capture_default_str();
-  command->add_option("--jobs", typical->farm.jobs, "Graphs at once; 0: one a core")->capture_default_str();
+  add_jobs(*command, typical->farm.jobs, "Graphs");
   command->footer(kFooter);
   command->callback([=, &outcome] {
     outcome.code =

@@ -24,4 +24,14 @@ void add_load_options(CLI::App& command, LoadOptions& load) {
       ->type_name("FOLDER");
 }
 
+void add_match_mode(CLI::App& command, MatchMode& mode) {
+  command
+      .add_option_function<std::string>(
+          "--match",
+          [&mode](const std::string& name) { mode = name == "strict" ? MatchMode::strict : MatchMode::normal; },
+          "strict: as written; normal: keywords, defaults and spellings of one function are equal")
+      ->check(CLI::IsMember({"strict", "normal"}))
+      ->default_str("normal");
+}
+
 }  // namespace passnet::cli

@@ -3,10 +3,12 @@
 
 #include "cli/command.h"
 #include "pass/load.h"
+#include "pass/match.h"
 
 namespace passnet::cli {
 
 // `load` is filled while the command line is read.
 void add_load_options(CLI::App& command, LoadOptions& load);
+void add_match_mode(CLI::App& command, MatchMode& mode);
 
 }  // namespace passnet::cli

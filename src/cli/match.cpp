@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/load_options.h"
 #include "fx/folder.h"
 #include "fx/printer.h"
 #include "pass/explain.h"
@@ -20,7 +21,7 @@ namespace {
 
 struct Options {
   std::string graph, pass;
-  std::string mode = "normal";
+  MatchMode mode = MatchMode::normal;
   bool explain = false;
   bool json = false;
   bool dump = false;
@@ -71,7 +72,7 @@ Graph replaced(const Graph& graph, const Pattern& pattern, const MatchResult& re
 
 int run(const Options& o) {
   Graph graph = read_graph_folder(o.graph, {.metas = false}).take().graph;
-  const MatchMode mode = o.mode == "strict" ? MatchMode::strict : MatchMode::normal;
+  const MatchMode mode = o.mode;
   const auto graph_text = [](const Graph& g) { return std::string(text_trim(print_model(g, PrintStyle::plain))); };
   bool matched = false;
   if (o.dump && !o.json) fmt::print("# the graph\n{}\n", graph_text(graph));
@@ -108,11 +109,7 @@ void add_match(CLI::App& app, Outcome& outcome) {
   CLI::App* match = app.add_subcommand("match", "Show where a pass's pattern occurs in a graph, or why it does not");
   match->add_option("GRAPH", options->graph, "A graph folder")->required();
   match->add_option("PASS", options->pass, "A pass file, or a pass folder: its passes in list order")->required();
-  match
-      ->add_option("--match", options->mode,
-                   "strict: as written; normal: keywords, defaults and spellings of one function are equal")
-      ->check(CLI::IsMember({"strict", "normal"}))
-      ->capture_default_str();
+  add_match_mode(*match, options->mode);
   match->add_flag("--explain", options->explain, "Also the next best attempts, and why there is no further match");
   match->add_flag("--json", options->json, "One JSON object per pass, one a line");
   match->add_flag("--dump", options->dump, "Apply the passes in order and print the graph before and after each");

@@ -21,7 +21,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> folders;
-  std::string pass, arguments, mode = "normal";
+  std::string pass, arguments;
+  MatchMode match = MatchMode::normal;
   bool no_plan = false;
   LoadOptions load;
   bool json = false;
@@ -93,8 +94,7 @@ int plan(const Options& o) {
 int apply(const Options& o) {
   const GraphFolder graph = read_graph_folder(o.folders.at(0)).take();
   const PassFolder folder = load(o.folders.at(1), o).take();
-  const Applied applied =
-      apply_passes(graph.graph, folder, o.mode == "strict" ? MatchMode::strict : MatchMode::normal).take();
+  const Applied applied = apply_passes(graph.graph, folder, o.match).take();
   for (const AppliedPass& p : applied.passes)
     fmt::print("{}: {} match{}{}\n", p.name, p.matches, p.matches == 1 ? "" : "es",
                p.left_out == 0 ? std::string()
@@ -144,9 +144,7 @@ void add_pass(CLI::App& app, Outcome& outcome) {
   CLI::App* a = pass->add_subcommand(
       "apply", "Rewrite a graph with a pass folder and record the launch plans of its wrappers: GRAPH PASSES");
   common(a);
-  a->add_option("--match", options->mode, "strict or normal")
-      ->check(CLI::IsMember({"strict", "normal"}))
-      ->capture_default_str();
+  add_match_mode(*a, options->match);
   a->add_flag("--no-plan", options->no_plan, "Only rewrite");
   a->callback([=, &outcome] {
     if (options->folders.size() != 2) fail({Code::usage, {}, "apply takes a graph folder and a pass folder", {}});

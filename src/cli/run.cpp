@@ -18,7 +18,7 @@ namespace {
 
 struct Options {
   GraphSelection selection;
-  std::string passes, match = "normal", device = "cpu";
+  std::string passes, device = "cpu";
   int threads = 0;
   EvaluateOptions evaluate;
   bool json = false;
@@ -87,7 +87,6 @@ void print_text(const std::string& graph, const Evaluation& e) {
 int run(const Options& o) {
   EvaluateOptions options = o.evaluate;
   options.draws = 0;  // the recorded inputs say what happens; more draws are the bench's
-  options.match = o.match == "strict" ? MatchMode::strict : MatchMode::normal;
   options.device = device_from_name(o.device).take();
   const auto graphs = o.selection.resolve();
   Engine& engine = *engine_load().take();
@@ -120,9 +119,7 @@ void add_run(CLI::App& app, Outcome& outcome) {
       ->required()
       ->check(CLI::ExistingPath)
       ->type_name("FOLDER");
-  command->add_option("--match", o->match, "strict or normal")
-      ->check(CLI::IsMember({"strict", "normal"}))
-      ->capture_default_str();
+  add_match_mode(*command, o->evaluate.match);
   command->add_option("--device", o->device, "cpu or cuda")->capture_default_str();
   add_threads(*command, o->threads, "Threads of torch and of kernels; default: all cores");
   command->add_option("--seed", o->evaluate.seed, "Seed of the inputs")->check(kNatural)->capture_default_str();

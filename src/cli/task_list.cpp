@@ -63,7 +63,7 @@ void TaskSelection::add_options(CLI::App& command) {
   command.add_option("--graphs-per-task", graphs_per_task, "Take the first N graphs of each task; 0: all")
       ->check(kNatural)
       ->capture_default_str();
-  command.add_option("--max-input-mb", max_input_mb, "Leave out graphs whose inputs are larger; 0: none")
+  command.add_option("--max-input-mb", max_input_mb, "Leave out graphs whose inputs are larger; 0: no limit")
       ->check(between(0, 1e12))
       ->capture_default_str();
 }
