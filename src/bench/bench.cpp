@@ -168,6 +168,7 @@ std::optional<Record> evaluate_job(const Job& job, guard::Template& workers, Tur
 
 std::vector<Job> bench_jobs(const std::vector<Task>& tasks, const BenchOptions& options, const Conditions& conditions) {
   std::vector<Job> out;
+  Contents contents;
   for (const Task& task : tasks)
     for (const std::string& graph : task.graphs)
       for (const std::string& candidate : options.candidates) {
@@ -180,7 +181,7 @@ std::vector<Job> bench_jobs(const std::vector<Task>& tasks, const BenchOptions& 
         std::string passes;
         if (parsed.kind == Candidate::Kind::passes)
           if (auto folder = parsed.folder_for(task.name, task.sample)) passes = std::move(*folder);
-        job.contents = contents_of(graph, passes);
+        job.contents = contents.of(graph, passes);
         job.options = options.evaluate;
         job.options.cuda_graphs = options.evaluate.device == DeviceType::cuda && options.cuda_graphs.value_or(false);
         job.threads = options.threads;

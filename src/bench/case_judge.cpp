@@ -7,7 +7,7 @@ namespace passnet {
 namespace {
 
 constexpr int kSlackBeyond = 1;
-constexpr int kFarAt = -4;  // what lies far out must be right at this t
+constexpr int kFarAt = -5;  // what lies far out must be right at this t
 
 int looser(int t) { return t == kNever ? t : std::max(kTightest, t - kSlackBeyond); }
 
@@ -62,7 +62,10 @@ bool CaseJudge::counts(Case& c, Comparison& comparison, const RunValue& got, con
     OutputComparison& o = comparison.outputs[i];
     const auto law = law_of(o.dtype);
     const bool far = c.draw.hard() && o.tightest_t > at;
-    const bool constant = is_constant(c, o, i, expected, have[i]);
+    // A crude eager may itself be as far off as a constant.
+    const bool constant =
+        is_constant(c, o, i, expected, have[i]) &&
+        !(source_.is_crude(o.dtype) && is_exact(c, i, expected, have[i], o.dtype, false).value_or(false));
     const bool crude = source_.is_flat() && !c.draw.hard() && law && o.tightest_t > at_;
     if (!far && !constant && !crude) continue;
     if (crude && !constant) {  // how far eager's answer moves says less than how far it is off
@@ -86,12 +89,12 @@ bool CaseJudge::counts(Case& c, Comparison& comparison, const RunValue& got, con
 }
 
 std::optional<bool> CaseJudge::is_exact(Case& c, std::size_t i, const std::vector<RunValue>& expected,
-                                        const RunValue& got, Dtype dtype) {
+                                        const RunValue& got, Dtype dtype, bool tolerated) {
   const Case::Answer* answer = got.kind == RunValue::Kind::tensor ? source_.exact(c) : nullptr;
   if (answer == nullptr) return std::nullopt;
   const std::vector<RunValue> exact = compared(c, answer->value, answer->inputs);
   if (exact.size() != expected.size()) return std::nullopt;
-  Tolerance allowed = tolerance(*law_of(dtype), at_);
+  Tolerance allowed = tolerated ? tolerance(*law_of(dtype), at_) : Tolerance{0, 0};
   allowed.atol *= c.draw.spread;
   return is_as_exact(exact[i], expected[i].tensor, got.tensor, allowed, engine_).take();
 }

@@ -24,9 +24,10 @@ class CaseJudge {
   bool counts(Case& c, Comparison& comparison, const RunValue& got, const std::vector<TensorRef>& got_inputs);
 
  private:
-  // Whether an output is no further from the answer in float64 than eager's; nothing: there is no such answer.
+  // Whether an output is no further from the answer in float64 than eager's, and what is tolerated; nothing: there is
+  // no such answer.
   std::optional<bool> is_exact(Case& c, std::size_t i, const std::vector<RunValue>& expected, const RunValue& got,
-                               Dtype dtype);
+                               Dtype dtype, bool tolerated = true);
   // Nobody who computes is so far off.
   bool is_constant(Case& c, const OutputComparison& o, std::size_t i, const std::vector<RunValue>& expected,
                    const RunValue& got);

@@ -1,11 +1,20 @@
-// What an evaluation's answer depends on, as one hash: a run that is taken up again evaluates anew what has changed.
+// What a record was made from: a hash of a graph's files and a candidate's.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 
 namespace passnet {
 
-// Of the files of a graph folder and of a pass folder (or a single pass file; empty: none).
-std::string contents_of(const std::string& graph, const std::string& passes);
+// Reads each folder once.
+class Contents {
+ public:
+  // `passes`: a folder or one file; empty: the candidate has none.
+  std::string of(const std::string& graph, const std::string& passes);
+
+ private:
+  std::map<std::string, std::uint64_t> graphs_, passes_;
+};
 
 }  // namespace passnet

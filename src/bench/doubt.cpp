@@ -72,29 +72,44 @@ Doubt doubt_of(const std::array<const void*, 5>& data, std::int64_t n, const Tol
   return out;
 }
 
-// How many elements of `got` are further from the exact ones than eager's are.
+// How far answers are from the exact one.
+struct Exactness {
+  std::int64_t further = 0;         // elements that are further off than eager's, there and beside
+  std::int64_t outliers = 0;        // than several times that
+  double eager = 0, candidate = 0;  // sums of the distances
+  bool is_as_exact() const { return further == 0 || (outliers == 0 && candidate <= eager); }
+};
+
 template <class E>
-std::int64_t count_less_exact(const double* exact, const void* expected, const void* got, std::int64_t n,
-                              const Tolerance& tolerance, Engine& engine) {
+Exactness exactness_of(const double* exact, const void* expected, const void* got, std::int64_t n,
+                       const Tolerance& tolerance, Engine& engine) {
   const auto *e = static_cast<const E*>(expected), *g = static_cast<const E*>(got);
-  const auto look = [&](std::int64_t begin, std::int64_t count) {
+  const auto look = [&](std::int64_t begin, std::int64_t count, Exactness& out) {
     std::array<double, kTogether> off{};
     for (std::int64_t i = 0; i < count; ++i)
       off[i] = std::fabs(static_cast<double>(e[begin + i].value()) - exact[begin + i]);
     const double usual = usual_of(off, count);
-    std::int64_t out = 0;
     for (std::int64_t i = 0; i < count; ++i) {
       const double x = exact[begin + i], d = std::fabs(static_cast<double>(g[begin + i].value()) - x);
-      const double allowed = tolerance.atol + tolerance.rtol * std::fabs(x) + std::max(off[i], usual);
-      out += d <= allowed && std::isfinite(d) ? 0 : 1;
+      const double allowed = tolerance.atol + tolerance.rtol * std::fabs(x);
+      const bool finite = std::isfinite(d);
+      out.further += finite && d <= allowed + std::max(off[i], usual) ? 0 : 1;
+      out.outliers += finite && d <= allowed + std::max(off[i], kTimes * usual) ? 0 : 1;
+      out.eager += off[i];
+      out.candidate += d;
     }
-    return out;
   };
-  const auto blocks =
-      by_blocks<std::int64_t>(n, &engine, [&](std::int64_t& count, std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; i += kTogether) count += look(i, std::min(kTogether, end - i));
-      });
-  return std::accumulate(blocks.begin(), blocks.end(), std::int64_t{0});
+  const auto blocks = by_blocks<Exactness>(n, &engine, [&](Exactness& out, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; i += kTogether) look(i, std::min(kTogether, end - i), out);
+  });
+  Exactness out;
+  for (const Exactness& b : blocks) {
+    out.further += b.further;
+    out.outliers += b.outliers;
+    out.eager += b.eager;
+    out.candidate += b.candidate;
+  }
+  return out;
 }
 
 // The mean of what `of` makes of every element.
@@ -173,12 +188,13 @@ Result<bool> is_as_exact(const RunValue& exact, const TensorRef& expected, const
   if (!x) return std::move(x.error());
   if (!a) return std::move(a.error());
   if (!b) return std::move(b.error());
-  std::int64_t less = 1;
+  bool out = false;
   with_element(expected.dtype, [&]<class E>(E) {
-    less = count_less_exact<E>(static_cast<const double*>(x->data), a->data, b->data,
-                               describe(expected).element_count(), tolerance, engine);
+    out = exactness_of<E>(static_cast<const double*>(x->data), a->data, b->data, describe(expected).element_count(),
+                          tolerance, engine)
+              .is_as_exact();
   });
-  return less == 0;
+  return out;
 }
 
 Result<Typical> typical_of(const TensorRef& tensor, Engine& engine) {

@@ -24,7 +24,8 @@ Result<std::optional<Doubt>> doubt_of(const RunValue& expected, const RunValue& 
                                       const std::vector<const RunValue*>& moved, Tolerance tolerance, Engine& engine);
 
 // Whether no element of an answer is further from the exact one, in float64, than a tolerance and what eager's own is
-// off by: there, or at most elements beside it. False where the exact answer has another dtype or shape.
+// off by: there, or at most elements beside it. Where all of them together are no further off than eager's, single ones
+// may be eight times that. False where the exact answer has another dtype or shape.
 Result<bool> is_as_exact(const RunValue& exact, const TensorRef& expected, const TensorRef& got, Tolerance tolerance,
                          Engine& engine);
 

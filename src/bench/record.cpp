@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
 
 namespace passnet {
 
@@ -14,319 +17,294 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+template <class T, class S>
+concept Is = std::is_same_v<std::remove_const_t<T>, S>;
+
+// ---- the fields of each struct, once: io(key, field), or io.where(there, key, field) for what is not always written.
+// What is optional is written where it has a value.
+
+template <class Io, Is<Summary> T>
+void fields(Io& io, T& s) {
+  io("count", s.count);
+  io("median", s.median);
+  io("iqr", s.iqr);
+  io("mean", s.mean);
+  io("std", s.std);
+  io("min", s.min);
+  io("max", s.max);
+  io("low", s.low);
+  io("high", s.high);
+}
+template <class Io, Is<Ratio> T>
+void fields(Io& io, T& r) {
+  io("value", r.value);
+  io("low", r.low);
+  io("high", r.high);
+}
+struct Warm {
+  Summary e2e, gpu;
+};
+template <class Io, Is<Warm> T>
+void fields(Io& io, T& w) {
+  io("e2e", w.e2e);
+  io.where(w.gpu.count > 0, "gpu", w.gpu);
+}
+template <class Io, Is<Times> T>
+void fields(Io& io, T& t) {
+  const bool gpu = !t.gpu_ms.empty();
+  io("e2e", t.e2e);
+  io("e2e_ms", t.e2e_ms);
+  io.where(gpu, "gpu", t.gpu);
+  io.where(gpu, "gpu_ms", t.gpu_ms);
+  Warm warm{t.warm_e2e, t.warm_gpu};
+  io.where(warm.e2e.count > 0, "warm", warm);
+  if constexpr (!std::is_const_v<T>) std::tie(t.warm_e2e, t.warm_gpu) = std::tie(warm.e2e, warm.gpu);
+}
+template <class Io, Is<cuda::GpuState> T>
+void fields(Io& io, T& g) {
+  io.where(g.sm_mhz >= 0, "sm_mhz", g.sm_mhz);
+  io.where(g.memory_mhz >= 0, "memory_mhz", g.memory_mhz);
+  io.where(g.celsius >= 0, "celsius", g.celsius);
+}
+template <class Io, Is<GpuRecord> T>
+void fields(Io& io, T& g) {
+  io("before", g.before);
+  io("after", g.after);
+  io("foreign_processes", g.foreign_processes);
+}
+template <class Io, Is<OutputRecord> T>
+void fields(Io& io, T& o) {
+  io("dtype", o.dtype);
+  io("compiled_dtype", o.compiled_dtype);
+  io("shape", o.shape);
+  io("compiled_shape", o.compiled_shape);
+  io("equal", o.equal);
+  io("tightest_t", o.tightest_t);
+  io("max_diff", o.max_diff);
+  io("mean_diff", o.mean_diff);
+  io("wrong", o.wrong);
+  io("worst", o.worst);
+  io("worst_expected", o.worst_expected);
+  io("worst_got", o.worst_got);
+}
+template <class Io, Is<KernelRecord> T>
+void fields(Io& io, T& k) {
+  io("name", k.name);
+  io("constexprs", k.constexprs);
+  io("grid", k.grid);
+}
+template <class Io, Is<Error> T>
+void fields(Io& io, T& e) {
+  io("code", e.code);
+  io("message", e.message);
+  io.where(!e.where.file.empty(), "file", e.where.file);
+  io.where(e.where.line != 0, "line", e.where.line);
+  io.where(e.where.column != 0, "column", e.where.column);
+  io.where(!e.where.text.empty(), "text", e.where.text);
+  io.where(!e.notes.empty(), "notes", e.notes);
+}
+template <class Io, Is<StageTime> T>
+void fields(Io& io, T& s) {
+  io("name", s.name);
+  io("seconds", s.seconds);
+}
+template <class Io, Is<Conditions> T>
+void fields(Io& io, T& c) {
+  io("device", c.device);
+  io("hardware", c.hardware);
+  io("torch_version", c.torch_version);
+  io("version", c.version);
+  io("guard", c.guard);
+  io("threads", c.threads);
+  io("warmup", c.warmup);
+  io("trials", c.trials);
+  io("budget_s", c.budget_s);
+  io.where(c.cuda_graphs, "cuda_graphs", c.cuda_graphs);
+  io.where(!c.options.empty(), "options", c.options);
+}
+template <class Io, Is<Record> T>
+void fields(Io& io, T& r) {
+  io("task", r.task);
+  io("graph", r.graph);
+  io("candidate", r.candidate);
+  io("attempt", r.attempt);
+  io("baseline", r.baseline);
+  io("status", r.status);
+  io.where(!r.contents.empty(), "contents", r.contents);
+  io("tightest_t", r.tightest_t);
+  io("outputs", r.outputs);
+  io("errors", r.errors);
+  io("notes", r.notes);
+  io("matches", r.matches);
+  io("kernels", r.kernels);
+  io("timed", r.timed);
+  io.where(r.timed, "timed_inputs", r.timed_inputs);
+  io.where(r.timed, "speedup", r.speedup);
+  io.where(r.timed, "speedup_again", r.speedup_again);
+  io.where(r.timed && !r.eager.gpu_ms.empty(), "gpu_speedup", r.gpu_speedup);
+  io.where(r.timed, "eager", r.eager);
+  io.where(r.timed, "compiled", r.compiled);
+  io("warmups", r.warmups);
+  io("trials", r.trials);
+  io("gpu", r.gpu);
+  io("finished", r.finished);
+  io("seconds", r.seconds);
+  io("overhead_seconds", r.overhead_seconds);
+  io.where(!r.stages.empty(), "stages", r.stages);
+  io("conditions", r.conditions);
+}
+
 // ---- writing
 
-ordered_json number(double value) {
-  if (std::isfinite(value)) return value;
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-ordered_json numbers(const std::vector<double>& values) {
-  ordered_json out = ordered_json::array();
-  for (const double v : values) out.push_back(number(v));
-  return out;
-}
-
-ordered_json json_of(const Summary& s) {
-  return {{"count", s.count},       {"median", number(s.median)}, {"iqr", number(s.iqr)},
-          {"mean", number(s.mean)}, {"std", number(s.std)},       {"min", number(s.min)},
-          {"max", number(s.max)},   {"low", number(s.low)},       {"high", number(s.high)}};
-}
-ordered_json json_of(const Ratio& r) {
-  return {{"value", number(r.value)}, {"low", number(r.low)}, {"high", number(r.high)}};
-}
-ordered_json json_of(const Times& t) {
-  ordered_json out = {{"e2e", json_of(t.e2e)}, {"e2e_ms", numbers(t.e2e_ms)}};
-  if (!t.gpu_ms.empty()) {
-    out["gpu"] = json_of(t.gpu);
-    out["gpu_ms"] = numbers(t.gpu_ms);
+class Writer {
+ public:
+  template <class T>
+  void operator()(const char* key, const T& value) {
+    out_[key] = made(value);
   }
-  if (t.warm_e2e.count > 0) out["warm"] = {{"e2e", json_of(t.warm_e2e)}};
-  if (t.warm_gpu.count > 0) out["warm"]["gpu"] = json_of(t.warm_gpu);
-  return out;
-}
-ordered_json json_of(const cuda::GpuState& g) {
-  ordered_json out = ordered_json::object();
-  if (g.sm_mhz >= 0) out["sm_mhz"] = g.sm_mhz;
-  if (g.memory_mhz >= 0) out["memory_mhz"] = g.memory_mhz;
-  if (g.celsius >= 0) out["celsius"] = g.celsius;
-  return out;
-}
-ordered_json json_of(const GpuRecord& g) {
-  ordered_json out = {{"before", json_of(g.before)}, {"after", json_of(g.after)}};
-  if (g.foreign_processes) out["foreign_processes"] = *g.foreign_processes;
-  return out;
-}
-ordered_json json_of(const OutputRecord& o) {
-  return {{"dtype", o.dtype},
-          {"compiled_dtype", o.compiled_dtype},
-          {"shape", o.shape},
-          {"compiled_shape", o.compiled_shape},
-          {"equal", o.equal},
-          {"tightest_t", o.tightest_t},
-          {"max_diff", number(o.max_diff)},
-          {"mean_diff", number(o.mean_diff)},
-          {"wrong", o.wrong},
-          {"worst", o.worst},
-          {"worst_expected", number(o.worst_expected)},
-          {"worst_got", number(o.worst_got)}};
-}
-ordered_json json_of(const KernelRecord& k) {
-  return {{"name", k.name}, {"constexprs", k.constexprs}, {"grid", k.grid}};
-}
-ordered_json json_of(const Error& e) {
-  ordered_json out = {{"code", code_name(e.code)}, {"message", e.message}};
-  if (!e.where.file.empty()) out["file"] = e.where.file;
-  if (e.where.line != 0) out["line"] = e.where.line;
-  if (e.where.column != 0) out["column"] = e.where.column;
-  if (!e.where.text.empty()) out["text"] = e.where.text;
-  if (!e.notes.empty()) out["notes"] = e.notes;
-  return out;
-}
-ordered_json json_of(const Conditions& c) {
-  ordered_json out = {{"device", c.device},   {"hardware", c.hardware}, {"torch_version", c.torch_version},
-                      {"version", c.version}, {"guard", c.guard},       {"threads", c.threads},
-                      {"warmup", c.warmup},   {"trials", c.trials},     {"budget_s", c.budget_s}};
-  if (c.cuda_graphs) out["cuda_graphs"] = true;
-  if (!c.options.empty()) out["options"] = c.options;
-  return out;
-}
-template <class T>
-ordered_json list_of(const std::vector<T>& items) {
-  ordered_json out = ordered_json::array();
-  for (const T& item : items) out.push_back(json_of(item));
-  return out;
-}
+  template <class T>
+  void operator()(const char* key, const std::optional<T>& value) {
+    if (value) (*this)(key, *value);
+  }
+  template <class T>
+  void where(bool there, const char* key, const T& value) {
+    if (there) (*this)(key, value);
+  }
+  ordered_json take() { return std::move(out_); }
+
+ private:
+  static ordered_json made(double v) {
+    if (std::isfinite(v)) return v;
+    return std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
+  }
+  static ordered_json made(const std::string& v) { return v; }
+  static ordered_json made(Status v) { return status_name(v); }
+  static ordered_json made(Code v) { return code_name(v); }
+  template <std::integral T>
+  static ordered_json made(T v) {
+    return v;
+  }
+  template <class T, std::size_t n>
+  static ordered_json made(const std::array<T, n>& v) {
+    return v;
+  }
+  template <class T>
+  static ordered_json made(const std::vector<T>& items) {
+    ordered_json out = ordered_json::array();
+    for (const T& item : items) out.push_back(made(item));
+    return out;
+  }
+  template <class T>
+  requires std::is_class_v<T>
+  static ordered_json made(const T& v) {
+    Writer inner;
+    fields(inner, v);
+    return inner.take();
+  }
+
+  ordered_json out_ = ordered_json::object();
+};
 
 // ---- reading: a key that is not there leaves the default, one of another type is an error that names it
 
-[[noreturn]] void wrong(const char* key, std::string_view want) {
-  fail(Code::syntax, fmt::format("not a record: '{}' has to be {}", key, want));
-}
+class Reader {
+ public:
+  explicit Reader(const json& object) : object_(object) {}
 
-const json* find(const json& object, const char* key) {
-  const auto it = object.find(key);
-  return it == object.end() || it->is_null() ? nullptr : &*it;
-}
-
-double number_from(const json& value, const char* key) {
-  if (value.is_number()) return value.get<double>();
-  if (value.is_string()) {
-    const auto& word = value.get_ref<const std::string&>();
-    if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
-    if (word == "inf") return std::numeric_limits<double>::infinity();
-    if (word == "-inf") return -std::numeric_limits<double>::infinity();
+  template <class T>
+  void operator()(const char* key, T& out) {
+    if (const json* value = find(key)) read(*value, key, out);
   }
-  wrong(key, "a number");
-}
+  template <class T>
+  void operator()(const char* key, std::optional<T>& out) {
+    if (const json* value = find(key)) read(*value, key, out.emplace());
+  }
+  template <class T>
+  void where(bool, const char* key, T& out) {
+    (*this)(key, out);
+  }
+  void require(const char* key) const {
+    if (find(key) == nullptr) wrong(key, "there");
+  }
 
-void read(const json& o, const char* key, std::string& out) {
-  const json* value = find(o, key);
-  if (value == nullptr) return;
-  if (!value->is_string()) wrong(key, "a string");
-  out = value->get<std::string>();
-}
-void read(const json& o, const char* key, bool& out) {
-  const json* value = find(o, key);
-  if (value == nullptr) return;
-  if (!value->is_boolean()) wrong(key, "true or false");
-  out = value->get<bool>();
-}
-void read(const json& o, const char* key, double& out) {
-  if (const json* value = find(o, key)) out = number_from(*value, key);
-}
-template <class T>
-T integer_from(const json& value, const char* key) {
-  if (value.is_number_unsigned() && std::in_range<T>(value.get<std::uint64_t>()))
-    return static_cast<T>(value.get<std::uint64_t>());
-  if (!value.is_number_unsigned() && value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>()))
-    return static_cast<T>(value.get<std::int64_t>());
-  wrong(key, "an integer in its range");
-}
-template <class T>
-requires std::is_integral_v<T>
-void read(const json& o, const char* key, T& out) {
-  if (const json* value = find(o, key)) out = integer_from<T>(*value, key);
-}
+ private:
+  const json* find(const char* key) const {
+    const auto it = object_.find(key);
+    return it == object_.end() || it->is_null() ? nullptr : &*it;
+  }
+  [[noreturn]] static void wrong(const char* key, std::string_view want) {
+    fail(Code::syntax, fmt::format("not a record: '{}' has to be {}", key, want));
+  }
+  static const std::string& text(const json& value, const char* key) {
+    if (!value.is_string()) wrong(key, "a string");
+    return value.get_ref<const std::string&>();
+  }
 
-const json* find_array(const json& o, const char* key) {
-  const json* value = find(o, key);
-  if (value != nullptr && !value->is_array()) wrong(key, "an array");
-  return value;
-}
-const json* find_object(const json& o, const char* key) {
-  const json* value = find(o, key);
-  if (value != nullptr && !value->is_object()) wrong(key, "an object");
-  return value;
-}
-
-void read(const json& o, const char* key, std::vector<double>& out) {
-  if (const json* list = find_array(o, key))
-    for (const json& item : *list) out.push_back(number_from(item, key));
-}
-void read(const json& o, const char* key, std::vector<std::int64_t>& out) {
-  if (const json* list = find_array(o, key))
-    for (const json& item : *list) out.push_back(integer_from<std::int64_t>(item, key));
-}
-void read(const json& o, const char* key, std::vector<std::string>& out) {
-  if (const json* list = find_array(o, key))
-    for (const json& item : *list) {
-      if (!item.is_string()) wrong(key, "a list of strings");
-      out.push_back(item.get<std::string>());
+  static void read(const json& value, const char* key, std::string& out) { out = text(value, key); }
+  static void read(const json& value, const char* key, bool& out) {
+    if (!value.is_boolean()) wrong(key, "true or false");
+    out = value.get<bool>();
+  }
+  static void read(const json& value, const char* key, double& out) {
+    const std::string word = value.is_string() ? value.get<std::string>() : "";
+    if (value.is_number())
+      out = value.get<double>();
+    else if (word == "nan")
+      out = std::numeric_limits<double>::quiet_NaN();
+    else if (word == "inf" || word == "-inf")
+      out = word == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+    else
+      wrong(key, "a number");
+  }
+  static void read(const json& value, const char* key, Status& out) {
+    const auto known = status_from_name(text(value, key));
+    if (!known) fail(Code::syntax, fmt::format("not a record: unknown status {}", python_string(text(value, key))));
+    out = *known;
+  }
+  static void read(const json& value, const char* key, Code& out) {
+    for (int c = 0; c <= static_cast<int>(Code::internal); ++c)
+      if (code_name(static_cast<Code>(c)) == text(value, key)) out = static_cast<Code>(c);
+  }
+  template <std::integral T>
+  static void read(const json& value, const char* key, T& out) {
+    if (value.is_number_unsigned() && std::in_range<T>(value.get<std::uint64_t>()))
+      out = static_cast<T>(value.get<std::uint64_t>());
+    else if (!value.is_number_unsigned() && value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>()))
+      out = static_cast<T>(value.get<std::int64_t>());
+    else
+      wrong(key, "an integer in its range");
+  }
+  template <class T, std::size_t n>
+  static void read(const json& value, const char* key, std::array<T, n>& out) {
+    if (!value.is_array() || value.size() != n) wrong(key, fmt::format("a list of {}", n));
+    for (std::size_t i = 0; i < n; ++i) read(value[i], key, out[i]);
+  }
+  template <class T>
+  static void read(const json& value, const char* key, std::vector<T>& out) {
+    if (!value.is_array()) wrong(key, "an array");
+    for (const json& item : value) {
+      if (std::is_same_v<T, std::string> && !item.is_string()) wrong(key, "a list of strings");
+      if (std::is_class_v<T> && !std::is_same_v<T, std::string> && !item.is_object()) wrong(key, "a list of objects");
+      read(item, key, out.emplace_back());
     }
-}
-template <class T, std::size_t n>
-void read(const json& o, const char* key, std::array<T, n>& out) {
-  const json* list = find_array(o, key);
-  if (list == nullptr) return;
-  if (list->size() != n) wrong(key, fmt::format("a list of {}", n));
-  for (std::size_t i = 0; i < n; ++i) out[i] = integer_from<T>((*list)[i], key);
-}
+  }
+  template <class T>
+  requires std::is_class_v<T>
+  static void read(const json& value, const char* key, T& out) {
+    if (!value.is_object()) wrong(key, "an object");
+    Reader inner(value);
+    fields(inner, out);
+  }
 
-void read(const json& o, const char* key, Summary& out) {
-  const json* s = find_object(o, key);
-  if (s == nullptr) return;
-  read(*s, "count", out.count);
-  read(*s, "median", out.median);
-  read(*s, "iqr", out.iqr);
-  read(*s, "mean", out.mean);
-  read(*s, "std", out.std);
-  read(*s, "min", out.min);
-  read(*s, "max", out.max);
-  read(*s, "low", out.low);
-  read(*s, "high", out.high);
-}
-void read(const json& o, const char* key, Ratio& out) {
-  const json* r = find_object(o, key);
-  if (r == nullptr) return;
-  read(*r, "value", out.value);
-  read(*r, "low", out.low);
-  read(*r, "high", out.high);
-}
-void read(const json& o, const char* key, Times& out) {
-  const json* t = find_object(o, key);
-  if (t == nullptr) return;
-  read(*t, "e2e", out.e2e);
-  read(*t, "e2e_ms", out.e2e_ms);
-  read(*t, "gpu", out.gpu);
-  read(*t, "gpu_ms", out.gpu_ms);
-  if (const json* warm = find_object(*t, "warm")) {
-    read(*warm, "e2e", out.warm_e2e);
-    read(*warm, "gpu", out.warm_gpu);
-  }
-}
-void read(const json& o, const char* key, cuda::GpuState& out) {
-  const json* g = find_object(o, key);
-  if (g == nullptr) return;
-  read(*g, "sm_mhz", out.sm_mhz);
-  read(*g, "memory_mhz", out.memory_mhz);
-  read(*g, "celsius", out.celsius);
-}
-void read(const json& o, const char* key, std::optional<GpuRecord>& out) {
-  const json* g = find_object(o, key);
-  if (g == nullptr) return;
-  out.emplace();
-  read(*g, "before", out->before);
-  read(*g, "after", out->after);
-  if (const json* n = find(*g, "foreign_processes"))
-    out->foreign_processes = integer_from<int>(*n, "foreign_processes");
-}
-void read(const json& o, const char* key, Conditions& out) {
-  const json* c = find_object(o, key);
-  if (c == nullptr) return;
-  read(*c, "device", out.device);
-  read(*c, "hardware", out.hardware);
-  read(*c, "torch_version", out.torch_version);
-  read(*c, "version", out.version);
-  read(*c, "guard", out.guard);
-  read(*c, "threads", out.threads);
-  read(*c, "warmup", out.warmup);
-  read(*c, "trials", out.trials);
-  read(*c, "budget_s", out.budget_s);
-  read(*c, "cuda_graphs", out.cuda_graphs);
-  read(*c, "options", out.options);
-}
-void read(const json& o, OutputRecord& out) {
-  read(o, "dtype", out.dtype);
-  read(o, "compiled_dtype", out.compiled_dtype);
-  read(o, "shape", out.shape);
-  read(o, "compiled_shape", out.compiled_shape);
-  read(o, "equal", out.equal);
-  read(o, "tightest_t", out.tightest_t);
-  read(o, "max_diff", out.max_diff);
-  read(o, "mean_diff", out.mean_diff);
-  read(o, "wrong", out.wrong);
-  read(o, "worst", out.worst);
-  read(o, "worst_expected", out.worst_expected);
-  read(o, "worst_got", out.worst_got);
-}
-void read(const json& o, KernelRecord& out) {
-  read(o, "name", out.name);
-  read(o, "constexprs", out.constexprs);
-  read(o, "grid", out.grid);
-}
-void read(const json& o, StageTime& out) {
-  read(o, "name", out.name);
-  read(o, "seconds", out.seconds);
-}
-void read(const json& o, Error& out) {
-  std::string code;
-  read(o, "code", code);
-  for (int c = 0; c <= static_cast<int>(Code::internal); ++c)
-    if (code_name(static_cast<Code>(c)) == code) out.code = static_cast<Code>(c);
-  read(o, "message", out.message);
-  read(o, "file", out.where.file);
-  read(o, "line", out.where.line);
-  read(o, "column", out.where.column);
-  read(o, "text", out.where.text);
-  read(o, "notes", out.notes);
-}
-template <class T>
-void read_list(const json& o, const char* key, std::vector<T>& out) {
-  const json* list = find_array(o, key);
-  if (list == nullptr) return;
-  for (const json& item : *list) {
-    if (!item.is_object()) wrong(key, "a list of objects");
-    read(item, out.emplace_back());
-  }
-}
+  const json& object_;
+};
 
 Record read_record(const json& o) {
   if (!o.is_object()) fail(Code::syntax, "not a record: not a JSON object");
-  for (const char* key : {"task", "graph", "candidate", "status"})
-    if (find(o, key) == nullptr) wrong(key, "there");
+  Reader io(o);
+  for (const char* key : {"task", "graph", "candidate", "status"}) io.require(key);
   Record r;
-  std::string status;
-  read(o, "task", r.task);
-  read(o, "graph", r.graph);
-  read(o, "candidate", r.candidate);
-  read(o, "attempt", r.attempt);
-  read(o, "baseline", r.baseline);
-  read(o, "contents", r.contents);
-  read(o, "status", status);
-  const auto known = status_from_name(status);
-  if (!known) fail(Code::syntax, fmt::format("not a record: unknown status {}", python_string(status)));
-  r.status = *known;
-  if (const json* t = find(o, "tightest_t")) r.tightest_t = integer_from<int>(*t, "tightest_t");
-  read_list(o, "outputs", r.outputs);
-  read_list(o, "errors", r.errors);
-  read(o, "notes", r.notes);
-  read(o, "matches", r.matches);
-  read_list(o, "kernels", r.kernels);
-  read(o, "timed", r.timed);
-  read(o, "timed_inputs", r.timed_inputs);
-  read(o, "eager", r.eager);
-  read(o, "compiled", r.compiled);
-  read(o, "speedup", r.speedup);
-  if (find(o, "speedup_again") != nullptr) read(o, "speedup_again", r.speedup_again.emplace());
-  read(o, "gpu_speedup", r.gpu_speedup);
-  read(o, "warmups", r.warmups);
-  read(o, "trials", r.trials);
-  read(o, "gpu", r.gpu);
-  read(o, "finished", r.finished);
-  read(o, "seconds", r.seconds);
-  read(o, "overhead_seconds", r.overhead_seconds);
-  read_list(o, "stages", r.stages);
-  read(o, "conditions", r.conditions);
+  fields(io, r);
   return r;
 }
 
@@ -361,34 +339,10 @@ void widen_interval(Record& record, const Record& other_worker) {
 }
 
 nlohmann::ordered_json to_json(const Record& r) {
-  ordered_json out = {{"record", kRecordVersion},       {"task", r.task},       {"graph", r.graph},
-                      {"candidate", r.candidate},       {"attempt", r.attempt}, {"baseline", r.baseline},
-                      {"status", status_name(r.status)}};
-  if (!r.contents.empty()) out["contents"] = r.contents;
-  if (r.tightest_t) out["tightest_t"] = *r.tightest_t;
-  out["outputs"] = list_of(r.outputs);
-  out["errors"] = list_of(r.errors);
-  out["notes"] = r.notes;
-  out["matches"] = r.matches;
-  out["kernels"] = list_of(r.kernels);
-  out["timed"] = r.timed;
-  if (r.timed) {
-    out["timed_inputs"] = r.timed_inputs;
-    out["speedup"] = json_of(r.speedup);
-    if (r.speedup_again) out["speedup_again"] = json_of(*r.speedup_again);
-    if (!r.eager.gpu_ms.empty()) out["gpu_speedup"] = json_of(r.gpu_speedup);
-    out["eager"] = json_of(r.eager);
-    out["compiled"] = json_of(r.compiled);
-  }
-  out["warmups"] = r.warmups;
-  out["trials"] = r.trials;
-  if (r.gpu) out["gpu"] = json_of(*r.gpu);
-  out["finished"] = r.finished;
-  out["seconds"] = number(r.seconds);
-  out["overhead_seconds"] = number(r.overhead_seconds);
-  for (const StageTime& stage : r.stages) out["stages"].push_back({{"name", stage.name}, {"seconds", stage.seconds}});
-  out["conditions"] = json_of(r.conditions);
-  return out;
+  Writer io;
+  io("record", kRecordVersion);
+  fields(io, r);
+  return io.take();
 }
 
 std::string record_line(const Record& record) {

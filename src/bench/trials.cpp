@@ -19,7 +19,7 @@ constexpr std::uint64_t kCheckedOneOf = 16;
 // Some trials say whether it may be; if so, all of them, which count then.
 bool Trials::is_slower_on(std::size_t other, const TimingOptions& options, Timing& timing) {
   constexpr int kLook = 10;
-  constexpr double kMuch = 1.25;
+  constexpr double kMuch = 1.1;
   const double known = timing.speedup.value;
   TimingOptions few = options;
   few.warmup = few.warmed = 2;

@@ -15,7 +15,7 @@ namespace passnet {
 std::vector<std::string> pass_files(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return {path};
   const std::string order = path + "/" + kOutputOrder;
-  const py::Module module = py::parse(order, file_read(order).take()).take();
+  const py::Module module = py::parse(order, file_read(order, kPassFileLimit).take()).take();
   const py::Expr* list = module.body().size() == 1 ? module.body()[0]->value : nullptr;
   if (list == nullptr || list->kind != py::ExprKind::list)
     fail({Code::syntax, {order, 1, 1, {}}, "not an array of pass names", {R"(write ["first_pass", "second_pass"])"}});

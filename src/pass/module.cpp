@@ -269,7 +269,7 @@ PassModule& ModuleLoader::load_file(const std::string& name) {
   if (sources_ && has_file(name))
     source = sources_->at(name);
   else if (has_file(name) || !has_package(name))
-    source = file_read(file, std::size_t{4} << 20).take();
+    source = file_read(file, kPassFileLimit).take();
   auto module = std::make_unique<PassModule>(
       PassModule{name, py::parse(file, std::move(source)).take(), {}, {}, {}, false, {}, {}, is_package});
   PassModule& kept = *(modules_[name] = std::move(module));

@@ -16,6 +16,8 @@
 
 namespace passnet {
 
+inline constexpr std::size_t kPassFileLimit = std::size_t{4} << 20;  // of one file, in bytes
+
 struct PassModule;
 
 struct Binding {
