@@ -36,7 +36,7 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
       if (auto item = own(object, "__getitem__", {index}, place)) return *item;
       return get_item(HostValue::sequence(Kind::tuple, iterate(object, place)), index, place);
     case Kind::opaque:
-      refuse(Code::pass, "replacement_args takes an argument apart", place, "return the arguments whole");
+      refuse(Code::pass, "replacement_args takes an argument apart", place, "pass it whole, and take it apart in the wrapper");
     default: raise("TypeError", fmt::format("{} has no items", host_type_name(object)), place);
   }
   if (index.is(Kind::slice)) return get_slice(object, index, place);

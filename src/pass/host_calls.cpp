@@ -566,6 +566,13 @@ HostValue HostMachine::call_method(const HostValue& object, const std::string& n
     case Kind::boolean:
     case Kind::integer:
     case Kind::real: out = number_method(object, name, place); break;
+    case Kind::config:
+      if (name == "all_kwargs") {
+        out = HostValue::sequence(Kind::dict, config_item(object, ConfigItem::meta).items->values);
+        for (const char* option : {"num_warps", "num_ctas", "num_stages"})
+          set_item(*out, HostValue::string(option), eval_attribute(object, option, place), place);
+      }
+      break;
     case Kind::kernel:
       if (name == "run") {
         const auto grid = std::find_if(kwargs.begin(), kwargs.end(), [](const auto& k) { return k.first == "grid"; });
