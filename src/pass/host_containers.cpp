@@ -185,9 +185,9 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
     return HostValue::sequence(Kind::list, std::move(out));
   }
   if (name == "move_to_end") {
+    const bool last = args.size() < 2 || truth(args[1], place);  // which may change the dict
     const std::size_t at = find(args[0]);
     if (at == items.size()) raise("KeyError", text(args[0], true, place), place);
-    const bool last = args.size() < 2 || truth(args[1], place);
     HostValue key = items[at], value = erase(at);
     spend(last ? 1 : items.size() / 8, place);
     items.insert(last ? items.end() : items.begin(), {std::move(key), std::move(value)});
@@ -199,8 +199,9 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
   }
   if (name == "clear") return items.clear(), HostValue{};
   if (name == "popitem") {
+    const bool last = args.empty() || truth(args[0], place);  // which may change the dict
     if (items.empty()) raise("KeyError", "popitem(): dictionary is empty", place);
-    const std::size_t at = args.empty() || truth(args[0], place) ? items.size() - 2 : 0;
+    const std::size_t at = last ? items.size() - 2 : 0;
     HostValue key = items[at];
     HostValue value = erase(at);
     return HostValue::sequence(Kind::tuple, {std::move(key), std::move(value)});

@@ -184,7 +184,7 @@ constexpr std::pair<const char*, std::int64_t> kDeviceProperties[] = {
 std::optional<HostValue> HostMachine::call_bisect(std::string_view name, HostArgs& args, const HostKwargs& kwargs,
                                                   py::Place place) {
   const bool left = name.ends_with("_left"), insert = name.starts_with("insort");
-  if (!insert && !name.starts_with("bisect")) return std::nullopt;
+  if (!host_signature(fmt::format("bisect.{}", name))) return std::nullopt;
   const std::vector<HostValue> items = iterate(args[0], place);
   const HostValue* key = nullptr;
   std::int64_t low = args.size() > 2 && !args[2].is(Kind::none) ? integer(args[2], place) : 0,

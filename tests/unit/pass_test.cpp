@@ -112,7 +112,7 @@ TEST(Host, hostile_methods_and_values_harm_nothing) {
   const std::string head =
       "class Eq:\n    def __init__(self, f):\n        self.f = f\n    def __eq__(self, other):\n        return "
       "self.f()\n    def __lt__(self, other):\n        return self.f()\n    def __repr__(self):\n        return "
-      "self.f() and 'a'\n";
+      "self.f() and 'a'\n    def __bool__(self):\n        return self.f()\n";
   const std::vector<std::string> bodies = {
       "L = []\n    def f():\n        L.clear()\n        return False\n    L += [Eq(f), [Eq(f)], 3]\n    L.index(7)",
       "L = []\n    def f():\n        L.extend([1] * 5000)\n        return False\n    L += [Eq(f), 2, 3]\n    "
@@ -134,6 +134,11 @@ TEST(Host, hostile_methods_and_values_harm_nothing) {
       "s = ('%s' * 300000) % tuple(['x' * 2 ** 20] * 100000)",
       "L = list(range(100000))\n    for i in range(100000):\n        L.insert(0, L.pop(0))",
       "list(enumerate([1, 2], 2 ** 63 - 1))",
+      "D = {1: 2}\n    def f():\n        D.clear()\n        return True\n    D.popitem(Eq(f))",
+      "D = {1: 2, 3: 4}\n    def f():\n        D.clear()\n        return False\n    D.move_to_end(3, Eq(f))",
+      "import bisect, itertools, math\n    for f in (len, pow, map, zip, getattr, bisect.insort, bisect.bisect_most, "
+      "itertools.islice, itertools.some, math.sqrt, math.hypot, math.some, 'a'.find, [].insert, {}.get, set().add, "
+      "triton.cdiv):\n        try:\n            f()\n        except TypeError:\n            pass",
       "torch.empty(()).unflatten(0, (1, 1))",
   };
   for (const std::string& body : bodies) {
