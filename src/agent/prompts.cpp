@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/embedded.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -11,11 +12,7 @@ namespace passnet::agent {
 
 namespace {
 
-struct Source {
-  const char* file;
-  const char* text;
-};
-constexpr Source kSources[] = {
+constexpr Embedded kSources[] = {
 #include "agent_prompts.inc"
 };
 
@@ -35,7 +32,7 @@ std::string file_text(const std::string& path) {
 
 Result<Prompts> Prompts::load(const std::string& folder) {
   Prompts out;
-  for (const Source& source : kSources) out.texts_[source.file] = source.text;
+  for (const Embedded& source : kSources) out.texts_[std::string(source.name)] = source.text;
   if (folder.empty()) return out;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {

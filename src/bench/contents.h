@@ -1,4 +1,4 @@
-// What a record was made from: a hash of a graph's files and a candidate's.
+// What an evaluation's answer depends on, as one hash: a run that is taken up again evaluates anew what has changed.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace passnet {
 
-// Reads each folder once.
+// Of the files of a graph folder and of a pass folder, each read once.
 class Contents {
  public:
   // `passes`: a folder or one file; empty: the candidate has none.

@@ -274,12 +274,8 @@ void JobRun::died(std::string_view stage, Status status, std::string message) {
 // By our clock, and before the candidate's first instruction.
 void JobRun::watch_eager() {
   const bool is_eager = worker_->channel().last_stage() == kEagerStage;
-  if (!eager_begin_) {
-    if (is_eager) eager_begin_ = Clock::now();
-  } else if (!is_eager && !eager_seen_) {
-    eager_seen_ = true;
-    if (const double seconds = since(*eager_begin_); seconds > kSlowEager) eager_seconds_ = seconds;
-  }
+  if (is_eager && !eager_begin_) eager_begin_ = Clock::now();
+  if (!is_eager && eager_begin_ && !eager_seconds_) eager_seconds_ = since(*eager_begin_);
 }
 
 bool JobRun::receive(std::string_view stage, const Cancelled& cancelled) {
@@ -324,12 +320,13 @@ bool JobRun::receive(std::string_view stage, const Cancelled& cancelled) {
       return false;
     }
     watch_eager();
-    if (since(begin) > job_.timeout_s + kEagerCalls * eager_seconds_) {
+    const double slow_eager = eager_seconds_.value_or(0) > kSlowEager ? *eager_seconds_ : 0;
+    if (since(begin) > job_.timeout_s + kEagerCalls * slow_eager) {
       worker_->kill();
       died(stage, Status::timeout, fmt::format("took longer than {} s", job_.timeout_s));
-      if (eager_seconds_ > 0)
+      if (slow_eager > 0)
         record_.errors[0].notes.push_back(
-            fmt::format("not counting {} calls of eager, of {:.1f} s each", kEagerCalls, eager_seconds_));
+            fmt::format("not counting {} calls of eager, of {:.1f} s each", kEagerCalls, slow_eager));
       return false;
     }
   }

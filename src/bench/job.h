@@ -66,8 +66,7 @@ class JobRun {
   bool worth_timing_ = false, gave_up_ = false, killed_by_others_ = false, device_refused_ = false;
   double seconds_ = 0;
   std::optional<std::chrono::steady_clock::time_point> eager_begin_;
-  bool eager_seen_ = false;
-  double eager_seconds_ = 0;  // of a call; 0 where that is no matter
+  std::optional<double> eager_seconds_;  // of a call
 };
 
 }  // namespace passnet

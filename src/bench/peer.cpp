@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/embedded.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -31,10 +32,7 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-struct Text {
-  std::string_view name, text;
-};
-constexpr Text kScripts[] = {
+constexpr Embedded kScripts[] = {
 #include "peer_script.inc"
 };
 

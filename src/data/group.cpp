@@ -5,16 +5,14 @@
 #include <filesystem>
 #include <map>
 
+#include "base/embedded.h"
 #include "base/file.h"
 
 namespace passnet::data {
 
 namespace {
 
-struct Text {
-  std::string_view name, text;
-};
-constexpr Text kScripts[] = {
+constexpr Embedded kScripts[] = {
 #include "entry_script.inc"
 };
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/embedded.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/process.h"
@@ -18,10 +19,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Text {
-  std::string_view name, text;
-};
-constexpr Text kScripts[] = {
+constexpr Embedded kScripts[] = {
 #include "parquet_script.inc"
 };
 

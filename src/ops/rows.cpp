@@ -5,6 +5,7 @@
 
 #include <unordered_map>
 
+#include "base/embedded.h"
 #include "py/parser.h"
 #include "py/printer.h"
 
@@ -12,11 +13,7 @@ namespace passnet {
 
 namespace {
 
-struct Source {
-  const char* file;
-  const char* text;
-};
-constexpr Source kSources[] = {
+constexpr Embedded kSources[] = {
 #include "op_rows.inc"
 };
 
@@ -30,8 +27,8 @@ struct Rows {
 Rows load() {
   Rows out;
   out.modules.reserve(std::size(kSources));
-  for (const Source& source : kSources) {
-    auto module = py::parse(source.file, source.text);
+  for (const Embedded& source : kSources) {
+    auto module = py::parse(std::string(source.name), std::string(source.text));
     if (!module) {  // our own file: a test loads the table, so this is caught before it ships
       fmt::print(stderr, "{}\n", error_text(module.error()));
       std::abort();

@@ -143,7 +143,7 @@ constexpr Methods kMethods[] = {
 bool has_method(const HostValue& object, std::string_view name) {
   for (const Methods& m : kMethods)
     if (object.is(m.kind)) return m.names.find(fmt::format(" {} ", name)) != std::string_view::npos;
-  return !has_signatures(object) || host_signature(method_path(object, name));
+  return !has_signatures(object) || has_signature(method_path(object, name));
 }
 
 template <std::size_t N>

@@ -165,7 +165,7 @@ bool HostMachine::is_python_name(std::string_view name) {
       " ascii bytearray bytes classmethod complex dir property staticmethod object "
       "NotImplemented Ellipsis __debug__ __name__ __file__ __doc__ __builtins__ ";
   const std::string path = fmt::format("builtins.{}", name);
-  return host_signature(path) || kOthers.find(fmt::format(" {} ", name)) != std::string_view::npos ||
+  return has_signature(path) || kOthers.find(fmt::format(" {} ", name)) != std::string_view::npos ||
          is_forbidden_builtin(name) || exception_type(HostValue::path(path));
 }
 

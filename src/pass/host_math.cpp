@@ -59,7 +59,7 @@ std::optional<HostValue> HostMachine::number_method(const HostValue& v, std::str
 
 std::optional<HostValue> HostMachine::call_math(std::string_view name, const HostArgs& args, const HostKwargs& kwargs,
                                                 py::Place place) {
-  if (!host_signature(fmt::format("math.{}", name))) return std::nullopt;
+  if (!has_signature(fmt::format("math.{}", name))) return std::nullopt;
   const auto domain = [&](bool inside) {
     if (!inside) raise("ValueError", "math domain error", place);
   };
@@ -184,7 +184,7 @@ constexpr std::pair<const char*, std::int64_t> kDeviceProperties[] = {
 std::optional<HostValue> HostMachine::call_bisect(std::string_view name, HostArgs& args, const HostKwargs& kwargs,
                                                   py::Place place) {
   const bool left = name.ends_with("_left"), insert = name.starts_with("insort");
-  if (!host_signature(fmt::format("bisect.{}", name))) return std::nullopt;
+  if (!has_signature(fmt::format("bisect.{}", name))) return std::nullopt;
   const std::vector<HostValue> items = iterate(args[0], place);
   const HostValue* key = nullptr;
   std::int64_t low = args.size() > 2 && !args[2].is(Kind::none) ? integer(args[2], place) : 0,
@@ -230,7 +230,6 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
     return binary(py::Op::floor_div, sum, args[1], place);
   }
   if (path == "triton.next_power_of_2" || path == "triton.language.next_power_of_2") {
-    need(1);
     const std::int64_t n = integer(args[0], place);
     std::int64_t p = 1;
     while (p < n && p < (std::int64_t{1} << 62)) p *= 2;
@@ -279,7 +278,7 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
       values.push_back(args[0].items->values[i]);
     return HostValue::sequence(Kind::tuple, std::move(values));
   }
-  if (path == "copy.copy" || path == "copy.deepcopy") return need(1), copied(args[0], path == "copy.deepcopy", place);
+  if (path == "copy.copy" || path == "copy.deepcopy") return copied(args[0], path == "copy.deepcopy", place);
   // triton.language.float32.is_floating() and the like
   if (const std::size_t dot = path.rfind('.'); path.find(".is_", dot) == dot) {
     if (const std::string type = language_type_name(path.substr(0, dot)); !type.empty()) {
@@ -306,7 +305,6 @@ std::optional<HostValue> HostMachine::call_library(const std::string& path, Host
     return out;
   }
   if (path == "functools.reduce") {
-    need(2);
     std::vector<HostValue> items = iterate(args[1], place);
     if (args.size() > 2) items.insert(items.begin(), args[2]);
     if (items.empty()) raise("TypeError", "reduce() of an empty sequence", place);

@@ -14,6 +14,9 @@ using Kind = HostValue::Kind;
 
 namespace {
 
+// Of several functions at once. A signature has parameters between blanks: a name, `_` where it has none, `?` behind
+// what may be left out, `*` for any number more; behind `|` names that are keywords alone, which stay keywords; `**`:
+// any keyword.
 struct Row {
   std::string_view prefix, names, signature;
 };
@@ -67,6 +70,7 @@ constexpr Row kRows[] = {
     {"triton.", "cdiv", "x y"},
     {"triton.", "next_power_of_2", "n"},
     {"triton.language.", "cdiv", "x div"},
+    {"triton.language.", "next_power_of_2", "n"},
 
     {"str.", "capitalize casefold isalnum isalpha isdecimal isdigit islower isnumeric isspace isupper lower title", ""},
     {"str.", "upper", ""},
@@ -128,19 +132,21 @@ struct Signature {
   }
 };
 
-}  // namespace
-
-std::optional<std::string_view> host_signature(std::string_view path) {
+const Signature* find_signature(std::string_view path) {
   static const auto all = [] {
-    std::unordered_map<std::string, std::string_view> out;
+    std::unordered_map<std::string, Signature> out;
     for (const Row& row : kRows)
       for (const std::string_view name : text_split(row.names, ' '))
-        out.emplace(std::string(row.prefix) += name, row.signature);
+        out.emplace(std::string(row.prefix) += name, Signature(row.signature));
     return out;
   }();
   const auto found = all.find(std::string(path));
-  return found == all.end() ? std::nullopt : std::optional(found->second);
+  return found == all.end() ? nullptr : &found->second;
 }
+
+}  // namespace
+
+bool has_signature(std::string_view path) { return find_signature(path) != nullptr; }
 
 bool has_signatures(const HostValue& object) {
   return object.is_number() || object.is(Kind::string) || object.is_sequence() || object.is(Kind::dict);
@@ -162,9 +168,9 @@ std::pair<std::size_t, std::size_t> HostMachine::bounds(const HostArgs& args, st
 // Keywords become positions, so that what follows looks at those only. What was left out before one that is given is
 // None.
 void HostMachine::bind_arguments(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place) {
-  const auto text = host_signature(path);
-  if (!text) return;
-  const Signature signature(*text);
+  const Signature* found = find_signature(path);
+  if (found == nullptr) return;
+  const Signature& signature = *found;
   const std::string_view name = path.substr(path.starts_with("builtins.") ? 9 : 0);
   const auto count = [](std::size_t n) { return fmt::format("{} argument{}", n, n == 1 ? "" : "s"); };
   if (args.size() > signature.parameters.size() && !signature.more)

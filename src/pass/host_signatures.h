@@ -1,7 +1,6 @@
-// What the functions and methods that a host program may call take, as Python's own documentation writes it down.
+// The functions and methods that a host program may call, and what they take.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,10 +8,8 @@
 
 namespace passnet {
 
-// Parameters between blanks, of "builtins.round", "math.log", "str.split": a name, `_` where it has none, `?` behind
-// what may be left out, `*` for any number more; behind `|` names that are keywords alone, which stay keywords; `**`:
-// any keyword. Nothing: not known here.
-std::optional<std::string_view> host_signature(std::string_view path);
+// Whether there is one: "builtins.round", "math.log", "str.split". HostMachine::bind_arguments goes by it.
+bool has_signature(std::string_view path);
 
 // Whether all methods of such a value have a signature, and what such a method is called there.
 bool has_signatures(const HostValue& object);
