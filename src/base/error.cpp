@@ -52,7 +52,7 @@ ErrorKind code_kind(Code code) {
 namespace {
 
 // Names and texts of others, for a terminal: what it would act on or cannot show is spelled with escapes. Messages may
-// have several lines.
+// have several lines; those after the first are indented, so that none passes for one of ours.
 std::string escaped(std::string_view text, bool lines) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
@@ -63,6 +63,7 @@ std::string escaped(std::string_view text, bool lines) {
                       (byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0);  // U+0080..U+009F
     for (std::size_t k = i; k < i + size; ++k)
       out += acts && !kept ? fmt::format("\\x{:02x}", static_cast<unsigned char>(text[k])) : std::string(1, text[k]);
+    if (kept && byte == '\n') out += "    ";
     i += size;
   }
   return out;

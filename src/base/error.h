@@ -64,7 +64,7 @@ struct Error {
 
 // `file:line:column: error[code]: message`, then the line with a caret, then the notes; several lines.
 std::string error_text(const Error& error);
-// The first line only.
+// The first part of it.
 std::string error_line(const Error& error);
 
 struct Failure {

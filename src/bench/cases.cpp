@@ -89,23 +89,27 @@ Result<Case> CaseSource::recorded(std::uint64_t seed) {
   return c;
 }
 
-std::optional<Case> CaseSource::beyond(const Draw& drawn) {
-  for (std::optional<Draw> draw = drawn; draw; draw = milder(*draw)) {
-    auto c = make(*draw);
-    if (!is_good(c) && draw->varied && fix_contents(*draw)) c = make(*draw);
-    if (is_good(c)) return std::move(*c);
+Result<Case> CaseSource::beyond(const Draw& drawn) {
+  for (Draw draw = drawn;;) {
+    auto c = make_good(draw);
+    if (!c && draw.varied && fix_contents(draw)) c = make_good(draw);
+    const std::optional<Draw> next = milder(draw);
+    if (c || !next) return c;
+    draw = *next;
   }
-  return std::nullopt;
 }
 
-bool CaseSource::is_good(const Result<Case>& c) {
-  return c && (!finite_ || all_finite(c->expected_on_cpu, engine_).take());
+Result<Case> CaseSource::make_good(const Draw& draw) {
+  auto c = make(draw);
+  if (c && finite_ && !all_finite(c->expected_on_cpu, engine_).take())
+    return Error{Code::run, {}, "eager's answer is not finite there", {}};
+  return c;
 }
 
 bool CaseSource::fix_contents(const Draw& draw) {
   if (!fixed_.empty()) return false;
   fixed_.assign(metas_.size(), true);
-  const auto works = [&] { return is_good(make({draw.seed, 1, Normals::quick, true})); };
+  const auto works = [&] { return static_cast<bool>(make_good({draw.seed, 1, Normals::quick, true})); };
   if (!works()) {  // whatever varies
     fixed_.assign(metas_.size(), false);
     return false;

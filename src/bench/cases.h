@@ -40,9 +40,9 @@ class CaseSource {
 
   // The recorded one comes first.
   Result<Case> recorded(std::uint64_t seed);
-  // Other inputs may lie where eager itself fails or overflows: those prove nothing, and milder ones are drawn. None:
-  // there are none.
-  std::optional<Case> beyond(const Draw& draw);
+  // Other inputs may lie where eager itself fails or overflows: those prove nothing, and milder ones are drawn. The
+  // error is what eager did on the mildest.
+  Result<Case> beyond(const Draw& draw);
 
   // A candidate's own copies of a case's inputs, in the same memory each time.
   std::vector<TensorRef>& given(const Case& c);
@@ -67,7 +67,8 @@ class CaseSource {
 
  private:
   Result<Case> make(const Draw& draw);
-  bool is_good(const Result<Case>& c);
+  // One that proves something: finite, if the recorded one is.
+  Result<Case> make_good(const Draw& draw);
   // Finds out which contents may not vary. True: that helps.
   bool fix_contents(const Draw& draw);
 

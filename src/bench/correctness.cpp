@@ -425,7 +425,7 @@ std::string wrong_text(const OutputComparison& o) {
                         : fmt::format("{} of {} elements are wrong at t = -5; the worst is {}: {} where eager has {}",
                                       o.wrong, o.elements, place_text(o.worst, o.shape), python_float(o.worst_got),
                                       python_float(o.worst_expected));
-  if (o.constant) return out + "; one number everywhere would be as near";
+  if (o.constant) return out + "; one number everywhere would be as near, which is right at no t";
   return o.wrong == 0 ? out + fmt::format(", which is right from t = {}", o.tightest_t) : out;
 }
 

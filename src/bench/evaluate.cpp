@@ -288,9 +288,9 @@ class Evaluator::Impl {
     if (out.outcome == Comparison::Outcome::compared) judge_->excuse(cases_[0], out, got, inputs);
     const bool others = backend.by_contents() || has_shapes_by_contents(graph_.graph);
     for (std::size_t i = 1; i < draws_.size() && others; ++i)
-      if (std::optional<Case> c = other_case(i)) {
+      if (auto c = other_case(i)) {
         run_checked(*subject, backend, source_->given(*c));
-        if (bytes_of(c->inputs) < kSmallBytes) small_cases_[i] = std::move(c);
+        if (bytes_of(c->inputs) < kSmallBytes) small_cases_.emplace(i, std::move(c));
       }
     return out;
   }
@@ -324,8 +324,8 @@ class Evaluator::Impl {
   }
 
   // Of a draw beyond the recorded one: what checked runs left, or a new one.
-  std::optional<Case> other_case(std::size_t draw) {
-    if (const auto kept = small_cases_.extract(draw)) return std::move(kept.mapped());
+  Result<Case> other_case(std::size_t draw) {
+    if (auto kept = small_cases_.extract(draw)) return std::move(kept.mapped());
     return source_->beyond(draws_[draw]);
   }
 
@@ -338,11 +338,12 @@ class Evaluator::Impl {
     std::size_t at = 0;
     for (std::size_t i = 1; i < draws_.size(); ++i) {
       hardest.reset();  // its memory is the next one's
-      hardest = other_case(i);
-      if (!hardest) {
-        out_.note(fmt::format("not checked on inputs of seed {}: eager fails or overflows there", draws_[i].seed));
+      auto made = other_case(i);
+      if (!made) {
+        out_.note(fmt::format("not checked on inputs of seed {}: {}", draws_[i].seed, made.error().message));
         continue;
       }
+      hardest = std::move(*made);
       check(*hardest);
       hardest->moved.clear();
       if (hardest->firm)
@@ -359,7 +360,7 @@ class Evaluator::Impl {
     if (!hardest && !cases_[0].draw.recorded())  // that one is the hardest
       cases_.insert(cases_.begin(), need(source_->recorded(options_.seed), Status::eager_fail));
     else if (!hardest && at > 0)
-      hardest = other_case(at);
+      hardest = other_case(at).take();
     if (!hardest) return;
     if (bytes_of(hardest->inputs) < kKeptBytes) {
       cases_.push_back(std::move(*hardest));
@@ -472,10 +473,7 @@ class Evaluator::Impl {
   bool is_slower_on_ordinary(Trials& trials) {
     if (ordinary_) {
       cases_.clear();
-      auto again =
-          ordinary_->recorded() ? std::optional(source_->recorded(options_.seed).take()) : source_->beyond(*ordinary_);
-      if (!again) fail(Code::run, "eager fails on inputs that it computed before");
-      cases_.push_back(std::move(*again));
+      cases_.push_back((ordinary_->recorded() ? source_->recorded(options_.seed) : source_->beyond(*ordinary_)).take());
     } else if (cases_.size() < 2) {
       return false;
     }
@@ -504,7 +502,7 @@ class Evaluator::Impl {
   std::vector<std::unique_ptr<WrapperStep>> dry_steps_;
   std::unique_ptr<DryBackend> dry_;
   std::vector<Draw> draws_;
-  std::map<std::size_t, std::optional<Case>> small_cases_;  // by draw
+  std::map<std::size_t, Result<Case>> small_cases_;  // by draw
   std::unique_ptr<CaseSource> source_;
   std::unique_ptr<CaseJudge> judge_;
   std::unique_ptr<AnswerCheck> answers_;

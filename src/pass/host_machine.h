@@ -287,7 +287,9 @@ class HostMachine {
   void set_attribute(const HostValue& object, std::string_view name, HostValue value, py::Place place);
 
   // ---- tensors (host_tensor.cpp)
-  HostValue allocate(std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place);
+  HostValue allocate(std::string_view name, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
+  HostValue tensor_of(std::string_view name, const HostValue& data, const HostValue* dtype, DeviceType device,
+                      py::Place place);
   static bool tensor_has(std::string_view name);  // hasattr
   static HostValue dim_order(const TensorDesc& desc);
   HostValue tensor_attribute(const HostValue& tensor, std::string_view name, py::Place place);

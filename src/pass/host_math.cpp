@@ -378,7 +378,7 @@ std::vector<std::int64_t> HostMachine::broadcast_sizes(const std::vector<std::ve
 // torch.NAME: allocations, and what only looks at shapes and dtypes. Functions that are views are their methods.
 std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs& args, HostKwargs& kwargs,
                                                  py::Place place) {
-  if (is_allocation(name)) return allocate(name, std::move(args), std::move(kwargs), place);
+  if (is_allocation(name)) return allocate(name, args, kwargs, place);
   if (name == "Size") {
     HostValue out = HostValue::sequence(Kind::tuple, args.empty() ? std::vector<HostValue>{} : iterate(args[0], place));
     out.text = "torch.Size";

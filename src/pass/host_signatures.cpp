@@ -14,9 +14,9 @@ using Kind = HostValue::Kind;
 
 namespace {
 
-// Of several functions at once. A signature has parameters between blanks: a name, `_` where it has none, `?` behind
-// what may be left out, `*` for any number more; behind `|` names that are keywords alone, which stay keywords; `**`:
-// any keyword.
+// Of several functions at once. A signature has parameters between blanks: a name, two with `/` between them where a
+// method and its function differ, `_` where it has none, `?` behind what may be left out, `*` for any number more;
+// behind `|` names that are keywords alone, which stay keywords; `**`: any keyword.
 struct Row {
   std::string_view prefix, names, signature;
 };
@@ -71,6 +71,50 @@ constexpr Row kRows[] = {
     {"triton.", "next_power_of_2", "n"},
     {"triton.language.", "cdiv", "x div"},
     {"triton.language.", "next_power_of_2", "n"},
+
+    {"torch.", "empty", "size * | dtype device layout requires_grad pin_memory out memory_format"},
+    {"torch.", "zeros ones", "size * | dtype device layout requires_grad pin_memory out"},
+    {"torch.", "full", "size fill_value | dtype device layout requires_grad pin_memory out"},
+    {"torch.", "empty_strided", "size stride | dtype device layout requires_grad pin_memory"},
+    {"torch.", "empty_permuted", "size physical_layout | dtype device layout requires_grad pin_memory"},
+    {"torch.", "empty_like zeros_like ones_like", "input | dtype device layout requires_grad pin_memory memory_format"},
+    {"torch.", "full_like", "input fill_value | dtype device layout requires_grad pin_memory memory_format"},
+    {"torch.", "as_tensor tensor", "data | dtype device requires_grad pin_memory"},
+
+    // And of torch.NAME behind its tensor.
+    {"Tensor.", "dim element_size get_device is_complex is_conj is_floating_point is_inference is_neg is_signed", ""},
+    {"Tensor.", "detach ndimension nelement numel ravel storage_offset t zero_", ""},
+    {"Tensor.", "bfloat16 bool contiguous double float half int is_contiguous long", "| memory_format"},
+    {"Tensor.", "as_strided", "size stride storage_offset?"},
+    {"Tensor.", "broadcast_to", "size"},
+    {"Tensor.", "chunk", "chunks dim/axis?"},
+    {"Tensor.", "cuda", "device? non_blocking? | memory_format"},
+    {"Tensor.", "dim_order", "| ambiguity_check"},
+    {"Tensor.", "expand", "size * | implicit"},
+    {"Tensor.", "expand_as is_same_size reshape_as type_as view_as", "other"},
+    {"Tensor.", "fill_", "value"},
+    {"Tensor.", "flatten", "start_dim? end_dim?"},
+    {"Tensor.", "is_pinned", "device?"},
+    {"Tensor.", "movedim moveaxis", "source destination"},
+    {"Tensor.", "narrow", "dim/axis start length"},
+    {"Tensor.", "new_empty new_ones new_zeros", "size * | dtype device layout requires_grad pin_memory"},
+    {"Tensor.", "new_empty_strided", "size stride | dtype device layout requires_grad pin_memory"},
+    {"Tensor.", "new_full", "size fill_value | dtype device layout requires_grad pin_memory"},
+    {"Tensor.", "permute", "dims *"},
+    {"Tensor.", "requires_grad_", "requires_grad?"},
+    {"Tensor.", "reshape", "shape *"},
+    {"Tensor.", "select", "dim/axis index"},
+    {"Tensor.", "size stride unbind", "dim/axis?"},
+    {"Tensor.", "squeeze", "dim/axis? *"},
+    {"Tensor.", "split", "split_size/split_size_or_sections dim/axis?"},
+    {"Tensor.", "swapaxes", "axis0 axis1"},
+    {"Tensor.", "swapdims transpose", "dim0 dim1"},
+    {"Tensor.", "tensor_split", "indices_or_sections dim/axis?"},
+    {"Tensor.", "to", "* | dtype device non_blocking copy memory_format"},
+    {"Tensor.", "type", "dtype? non_blocking?"},
+    {"Tensor.", "unflatten", "dim/axis sizes"},
+    {"Tensor.", "unsqueeze", "dim/axis"},
+    {"Tensor.", "view", "size/dtype *"},
 
     {"str.", "capitalize casefold isalnum isalpha isdecimal isdigit islower isnumeric isspace isupper lower title", ""},
     {"str.", "upper", ""},
@@ -181,7 +225,10 @@ void HostMachine::bind_arguments(std::string_view path, HostArgs& args, HostKwar
   HostKwargs kept;
   for (auto& [key, value] : kwargs) {
     const auto& parameters = signature.parameters;
-    const auto p = key == "_" ? parameters.end() : std::find(parameters.begin(), parameters.end(), key);
+    const auto p = std::find_if(parameters.begin(), parameters.end(), [&, wanted = std::string_view(key)](auto known) {
+      const auto names = text_split(known, '/');
+      return known != "_" && std::find(names.begin(), names.end(), wanted) != names.end();
+    });
     const auto& alone = signature.keywords;
     if (p != parameters.end()) {
       const auto at = static_cast<std::size_t>(p - parameters.begin());

@@ -159,8 +159,6 @@ HostValue HostMachine::fill(const HostValue& tensor, std::string_view name, cons
   if (owner_of(tensor).kind == BufferKind::input)
     refuse(Code::policy, fmt::format("'.{}' writes an input in a wrapper", name), place,
            "a wrapper fills what it allocated; a kernel may write inputs");
-  if (args.size() != (name == "fill_" ? 1U : 0U))
-    raise("TypeError", fmt::format("{}() takes {}", name, name == "fill_" ? "one number" : "no arguments"), place);
   const TensorDesc d = desc(tensor);
   for (std::size_t i = 0; i < d.sizes.size(); ++i)
     if (d.strides[i] == 0 && d.sizes[i] > 1)
@@ -225,90 +223,62 @@ std::vector<std::int64_t> HostMachine::permuted_strides(const std::vector<std::i
   return strides;
 }
 
-HostValue HostMachine::allocate(std::string_view name, HostArgs args, HostKwargs kwargs, py::Place place) {
-  const auto take = [&](std::string_view key) -> std::optional<HostValue> {
-    for (auto it = kwargs.begin(); it != kwargs.end(); ++it)
-      if (it->first == key) {
-        HostValue v = it->second;
-        kwargs.erase(it);
-        return v;
-      }
-    return std::nullopt;
+static Dtype dtype_of_number(const HostValue& v) {
+  return v.is(Kind::real) ? Dtype::float32 : v.is(Kind::boolean) ? Dtype::boolean : Dtype::int64;
+}
+
+// torch.tensor copies, torch.as_tensor does not.
+HostValue HostMachine::tensor_of(std::string_view name, const HostValue& data, const HostValue* dtype,
+                                 DeviceType device, py::Place place) {
+  if (data.is(Kind::tensor)) {
+    const Dtype own = desc(data).dtype, wanted = dtype != nullptr ? dtype->dtype : own;
+    return wanted != own || name == "tensor" ? copy(data.buffer, wanted, place) : data;
+  }
+  if (!data.is_number())
+    refuse(Code::host, fmt::format("{} of a list", name), place, "torch.full of one number is supported");
+  TensorDesc d;
+  d.device = device;
+  d.dtype = dtype != nullptr ? dtype->dtype : dtype_of_number(data);
+  return fresh(std::move(d), Fill::value, data.as_real(), place);
+}
+
+HostValue HostMachine::allocate(std::string_view name, const HostArgs& args, const HostKwargs& kwargs,
+                                py::Place place) {
+  const auto named = [&](std::string_view key) {  // None: its default
+    const HostValue* v = keyword(kwargs, key);
+    return v == nullptr || v->is(Kind::none) ? nullptr : v;
   };
+  if (named("out") != nullptr) refuse(Code::host, "'out=' of an allocation", place);
+  const HostValue *dtype = named("dtype"), *device = named("device"), *format = named("memory_format");
+  if (device != nullptr && !device->is(Kind::device)) device = nullptr;
+  if (dtype != nullptr && !dtype->is(Kind::dtype)) raise("TypeError", "dtype must be a torch dtype", place);
+  if (name == "as_tensor" || name == "tensor")
+    return tensor_of(name, args[0], dtype, device != nullptr ? device->device : device_, place);
+
   TensorDesc d;
   d.device = device_;
-  const auto dtype = take("dtype");
-  const auto device = take("device");
-  const auto format = take("memory_format");
-  for (const char* ignored : {"requires_grad", "pin_memory", "layout", "out"})
-    if (const auto v = take(ignored); v && std::string_view(ignored) == "out" && !v->is(Kind::none))
-      refuse(Code::host, "'out=' of an allocation", place);
-  if (device && device->is(Kind::device)) d.device = device->device;
-  const bool like = name.ends_with("_like");
-  double fill_value = name.starts_with("ones") ? 1.0 : 0.0;
-  const Fill fill = name.starts_with("empty") ? Fill::none : Fill::value;
-  if (name == "as_tensor" || name == "tensor") {
-    if (args.empty())
-      if (auto v = take("data")) args.push_back(*v);
-    if (args.empty()) raise("TypeError", fmt::format("{} needs data", name), place);
-    if (args[0].is(Kind::tensor)) {  // torch.tensor copies
-      const Dtype own = desc(args[0]).dtype, wanted = dtype && dtype->is(Kind::dtype) ? dtype->dtype : own;
-      return wanted != own || name == "tensor" ? copy(args[0].buffer, wanted, place) : args[0];
-    }
-    if (!args[0].is_number())
-      refuse(Code::host, fmt::format("{} of a list", name), place, "torch.full of one number is supported");
-    d.dtype = args[0].is(Kind::real) ? Dtype::float32 : args[0].is(Kind::boolean) ? Dtype::boolean : Dtype::int64;
-    if (dtype && dtype->is(Kind::dtype)) d.dtype = dtype->dtype;
-    return fresh(std::move(d), Fill::value, args[0].as_real(), place);
-  }
-  if (like) {
-    if (args.empty())
-      if (auto v = take("input")) args.push_back(*v);
-    if (args.empty() || !args[0].is(Kind::tensor)) raise("TypeError", fmt::format("{} needs a tensor", name), place);
-    const TensorDesc& other = desc(args[0]);
-    d = other;
-    d.strides = preserved_strides(other);
-    if (device && device->is(Kind::device)) d.device = device->device;
+  const bool full = name.starts_with("full"), strided = name == "empty_strided", permuted = name == "empty_permuted";
+  if (name.ends_with("_like")) {
+    if (!args[0].is(Kind::tensor)) raise("TypeError", fmt::format("{} needs a tensor", name), place);
+    d = desc(args[0]);
+    d.strides = preserved_strides(d);
   } else {
-    if (auto v = take("size")) args.insert(args.begin(), *v);
-    const bool is_full = name == "full";
-    if (is_full) {
-      if (auto v = take("fill_value")) args.push_back(*v);
-      if (args.size() != 2) raise("TypeError", "full needs a size and a value", place);
-      fill_value = real(args[1], place);
-      d.dtype = args[1].is(Kind::real) ? Dtype::float32 : args[1].is(Kind::boolean) ? Dtype::boolean : Dtype::int64;
-      args.pop_back();
+    // Some have one argument behind the sizes.
+    d.sizes = sizes_of(full || strided || permuted ? HostArgs{args[0]} : args, 0, place);
+    if (full) d.dtype = dtype_of_number(args[1]);
+    if (strided || permuted) {  // strides, or the dimensions as they lie in memory
+      const std::vector<std::int64_t> second = sizes_of({args[1]}, 0, place);
+      if (second.size() != d.sizes.size())
+        raise("RuntimeError", fmt::format("{}: {} sizes and {} numbers", name, d.sizes.size(), second.size()), place);
+      d.strides = strided ? second : permuted_strides(d.sizes, second, place);
     }
-    const bool strided = name == "empty_strided", permuted = name == "empty_permuted";
-    std::vector<std::int64_t> second;  // strides, or the dimensions as they lie in memory
-    if (strided || permuted) {
-      if (auto v = take(strided ? "stride" : "physical_layout")) args.push_back(*v);
-      if (args.size() != 2)
-        raise("TypeError", fmt::format("{} needs sizes and {}", name, strided ? "strides" : "their order"), place);
-      second = sizes_of({args[1]}, 0, place);
-      args.pop_back();
-    }
-    d.sizes = sizes_of(args, 0, place);
-    if ((strided || permuted) && second.size() != d.sizes.size())
-      raise("RuntimeError", fmt::format("{}: {} sizes and {} numbers", name, d.sizes.size(), second.size()), place);
-    if (strided) d.strides = second;
-    if (permuted) d.strides = permuted_strides(d.sizes, second, place);
   }
-  if (name == "full_like") {
-    if (auto v = take("fill_value")) args.push_back(*v);
-    if (args.size() != 2) raise("TypeError", "full_like needs a tensor and a value", place);
-    fill_value = real(args[1], place);
-  }
-  if (dtype) {
-    if (dtype->is(Kind::dtype))
-      d.dtype = dtype->dtype;
-    else if (!dtype->is(Kind::none))
-      raise("TypeError", "dtype must be a torch dtype", place);
-  }
-  if (!kwargs.empty()) raise("TypeError", fmt::format("torch.{} has no argument '{}'", name, kwargs[0].first), place);
-  if (format && format->is(Kind::path) && format->text == "torch.contiguous_format") d.strides.clear();
-  if (format && is_channels_last(*format)) d.strides = channels_last_strides(d.sizes, place);
-  return fresh(std::move(d), fill, fill_value, place);
+  if (device != nullptr) d.device = device->device;
+  if (dtype != nullptr) d.dtype = dtype->dtype;
+  if (format != nullptr && format->is(Kind::path) && format->text == "torch.contiguous_format") d.strides.clear();
+  if (format != nullptr && is_channels_last(*format)) d.strides = channels_last_strides(d.sizes, place);
+  const double value = full ? real(args[1], place) : name.starts_with("ones") ? 1.0 : 0.0;
+  return fresh(std::move(d), name.starts_with("empty") ? Fill::none : Fill::value, value, place);
 }
 
 namespace {
@@ -376,43 +346,6 @@ HostValue HostMachine::tensor_attribute(const HostValue& tensor, std::string_vie
   return method;
 }
 
-namespace {
-
-// The parameters of methods, for keywords.
-struct MethodParameters {
-  std::string_view method;
-  std::array<std::string_view, 3> names;
-};
-constexpr MethodParameters kMethods[] = {{"size", {"dim"}},
-                                         {"stride", {"dim"}},
-                                         {"transpose", {"dim0", "dim1"}},
-                                         {"swapaxes", {"axis0", "axis1"}},
-                                         {"permute", {"dims"}},
-                                         {"flatten", {"start_dim", "end_dim"}},
-                                         {"unflatten", {"dim", "sizes"}},
-                                         {"unsqueeze", {"dim"}},
-                                         {"squeeze", {"dim"}},
-                                         {"select", {"dim", "index"}},
-                                         {"narrow", {"dim", "start", "length"}},
-                                         {"chunk", {"chunks", "dim"}},
-                                         {"split", {"split_size", "dim"}},
-                                         {"unbind", {"dim"}},
-                                         {"tensor_split", {"indices_or_sections", "dim"}},
-                                         {"reshape", {"shape"}},
-                                         {"view", {"size"}},
-                                         {"expand", {"size"}},
-                                         {"movedim", {"source", "destination"}},
-                                         {"as_strided", {"size", "stride", "storage_offset"}},
-                                         {"new_empty", {"size"}},
-                                         {"new_zeros", {"size"}},
-                                         {"new_ones", {"size"}},
-                                         {"new_full", {"size", "fill_value"}},
-                                         {"new_empty_strided", {"size", "stride"}},
-                                         {"is_same_size", {"other"}},
-                                         {"fill_", {"value"}}};
-
-}  // namespace
-
 // As torch: contiguous and channels_last are what they are called, even where sizes of 1 leave it open.
 HostValue HostMachine::dim_order(const TensorDesc& d) {
   const bool contiguous = d.is_contiguous(), channels_last = d.sizes.size() == 4 && lies_channels_last(d);
@@ -425,29 +358,15 @@ HostValue HostMachine::dim_order(const TensorDesc& d) {
 
 HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs,
                                      py::Place place) {
+  bind_arguments(fmt::format("Tensor.{}", name), args, kwargs, place);
   const TensorDesc d = desc(tensor);
   const std::size_t rank = d.sizes.size();
-  for (const MethodParameters& m : kMethods) {
-    if (m.method != name) continue;
-    for (std::size_t i = 0; i < m.names.size() && !m.names[i].empty(); ++i) {
-      const auto kw = std::find_if(kwargs.begin(), kwargs.end(), [&](const auto& k) {
-        return k.first == m.names[i] || (name == "split" && k.first == "split_size_or_sections");
-      });
-      if (kw == kwargs.end()) continue;
-      if (i < args.size())
-        raise("TypeError", fmt::format("{}() got several values for argument '{}'", name, m.names[i]), place);
-      args.resize(i);  // what was left out is None: its default
-      args.push_back(kw->second);
-      kwargs.erase(kw);
-    }
-  }
-  if (const HostValue* as = name == "view" ? keyword(kwargs, "dtype") : nullptr) args = {*as};
   const HostValue* format = keyword(kwargs, "memory_format");
   const bool channels_last = format != nullptr && is_channels_last(*format);
 
   if (name == "size" || name == "stride") {
     const auto& list = name == "size" ? d.sizes : d.strides;
-    if (args.empty()) return size_tuple(list, name == "size" ? "torch.Size" : "");
+    if (args.empty() || args[0].is(Kind::none)) return size_tuple(list, name == "size" ? "torch.Size" : "");
     const auto at = static_cast<std::size_t>(wrap_dim(integer(args[0], place), rank, place));
     if (at >= list.size()) raise("IndexError", "a tensor without dimensions", place);
     return HostValue::of(list[at]);
@@ -461,7 +380,7 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
   if (any_row(kNeverSo, [&](std::string_view known) { return known == name; })) return HostValue::boolean(false);
   if (name == "is_signed") return HostValue::boolean(d.dtype != Dtype::uint8 && d.dtype != Dtype::boolean);
   if (name == "is_same_size") {
-    if (args.size() != 1 || !args[0].is(Kind::tensor)) raise("TypeError", "is_same_size() needs a tensor", place);
+    if (!args[0].is(Kind::tensor)) raise("TypeError", "is_same_size() needs a tensor", place);
     return HostValue::boolean(d.sizes == desc(args[0]).sizes);
   }
   if (name == "dim_order") return dim_order(d);
@@ -479,7 +398,7 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
   if (name == "cuda") return moved(tensor, device_, place);
   if (name.starts_with("new_")) {
     if (keyword(kwargs, "dtype") == nullptr) kwargs.emplace_back("dtype", HostValue::of_dtype(d.dtype));
-    return allocate(name.substr(4), std::move(args), std::move(kwargs), place);
+    return allocate(name.substr(4), args, kwargs, place);
   }
   if (is_fill(name)) return fill(tensor, name, args, place);
   if (auto v = view_method(tensor, name, args, place)) return *v;

@@ -81,9 +81,6 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
   const auto arg = [&](std::size_t i, std::int64_t otherwise) {
     return i < args.size() && !args[i].is(Kind::none) ? integer(args[i], place) : otherwise;
   };
-  const auto need = [&](std::size_t n) {
-    if (args.size() < n) raise("TypeError", fmt::format("{}() needs {} argument{}", name, n, n == 1 ? "" : "s"), place);
-  };
   if (name == "view" || name == "reshape") {
     if (args.size() == 1 && args[0].is(Kind::dtype)) {  // the same bits
       const DtypeRow &from = dtype_row(d.dtype), &to = dtype_row(args[0].dtype);
@@ -98,7 +95,6 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
   }
   if (name == "ravel") return reshape(tensor.buffer, {-1}, true, place);
   const auto shape_of = [&](std::size_t i) {
-    need(i + 1);
     if (!args[i].is(Kind::tensor)) raise("TypeError", fmt::format("{}() needs a tensor", name), place);
     return desc(args[i]).sizes;
   };
@@ -116,7 +112,6 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
     return reshape(tensor.buffer, sizes, true, place);
   }
   if (name == "unflatten") {
-    need(2);
     if (rank == 0) raise("RuntimeError", "unflatten() of a tensor without dimensions", place);
     const std::int64_t at = wrap_dim(integer(args[0], place), rank, place);
     std::vector<std::int64_t> sizes(d.sizes.begin(), d.sizes.begin() + at);
@@ -148,7 +143,6 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
       raise("IndexError", "transpose needs two dimensions", place);
     }
     const bool last = name == "t" || name == "transpose_last";
-    if (!last) need(2);
     if (name == "t" && rank > 2) raise("RuntimeError", "t() of a tensor with more than two dimensions", place);
     const auto a = static_cast<std::size_t>(last ? rank - 2 : wrap_dim(arg(0, 0), rank, place)),
                b = static_cast<std::size_t>(last ? rank - 1 : wrap_dim(arg(1, 0), rank, place));
@@ -175,7 +169,6 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
     return view(tensor.buffer, sizes, strides, 0, place);
   }
   if (name == "unsqueeze") {
-    need(1);
     const auto at = static_cast<std::size_t>(wrap_dim(integer(args[0], place), rank + 1, place));
     std::vector<std::int64_t> sizes = d.sizes, strides = d.strides;
     strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(at), at < rank ? d.sizes[at] * d.strides[at] : 1);
@@ -193,7 +186,6 @@ std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::
     return view(tensor.buffer, sizes, strides, 0, place);
   }
   if (name == "movedim" || name == "moveaxis") {
-    need(2);
     if (!args[0].is_number()) refuse(Code::host, "movedim of several dimensions", place, "write permute");
     const auto from = static_cast<std::size_t>(wrap_dim(arg(0, 0), rank, place)),
                to = static_cast<std::size_t>(wrap_dim(arg(1, 0), rank, place));
@@ -238,11 +230,7 @@ std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::
   const auto arg = [&](std::size_t i, std::int64_t otherwise) {
     return i < args.size() && !args[i].is(Kind::none) ? integer(args[i], place) : otherwise;
   };
-  const auto need = [&](std::size_t n) {
-    if (args.size() < n) raise("TypeError", fmt::format("{}() needs {} argument{}", name, n, n == 1 ? "" : "s"), place);
-  };
   if (name == "select" || name == "narrow") {
-    need(name == "select" ? 2 : 3);
     const std::int64_t at = wrap_dim(integer(args[0], place), rank, place),
                        n = rank == 0 ? 1 : d.sizes[static_cast<std::size_t>(at)];
     std::int64_t begin = integer(args[1], place);
@@ -261,7 +249,6 @@ std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::
   }
   if (name == "chunk" || name == "split" || name == "unbind" || name == "tensor_split") {
     const bool unbind = name == "unbind";
-    if (!unbind) need(1);
     const std::int64_t at = wrap_dim(arg(unbind ? 0 : 1, 0), rank, place);
     if (rank == 0) raise("RuntimeError", fmt::format("{}() of a tensor without dimensions", name), place);
     const std::int64_t n = d.sizes[static_cast<std::size_t>(at)];
@@ -297,7 +284,6 @@ std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::
     return HostValue::sequence(Kind::tuple, std::move(out));
   }
   if (name == "as_strided") {
-    need(2);
     const auto sizes = sizes_of({args[0]}, 0, place), strides = sizes_of({args[1]}, 0, place);
     // The offset counts from the begin of the memory, not of the view.
     const Buffer& own = plan_.buffers[static_cast<std::size_t>(tensor.buffer)];
