@@ -45,6 +45,8 @@ void merge_sort(std::vector<T>& items, const Less& less) {
     }
   }
 }
+inline constexpr std::size_t kMostItems = 200'000;  // of what is made at once: ranges, iterators
+
 // The argument of that name, or null.
 const HostValue* keyword(const HostKwargs& kwargs, std::string_view name);
 HostValue class_value(std::shared_ptr<HostClass> klass);
@@ -215,12 +217,9 @@ class HostMachine {
   // What the second argument and the third say of a sequence: where it begins, perhaps behind its end, and ends.
   std::pair<std::size_t, std::size_t> bounds(const HostArgs& args, std::size_t size, py::Place place);
   HostValue call_path(const std::string& path, HostArgs args, HostKwargs kwargs, py::Place place);
+  struct Builtins;  // Python's own functions (host_builtins.cpp)
   std::optional<HostValue> call_python(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
-  HostValue call_min_max(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
   HostValue call_int(const HostArgs& args, py::Place place);
-  HostValue call_float(const HostArgs& args, py::Place place);
-  HostValue call_round(const HostArgs& args, py::Place place);
-  HostValue call_range(const HostArgs& args, py::Place place);
   bool has_attribute(const HostValue& v, const std::string& name, py::Place place);
   bool is_python_name(std::string_view name);  // len, ValueError, ...
   void sort(std::vector<HostValue>& items, const HostKwargs& kwargs, py::Place place);
