@@ -88,12 +88,24 @@ struct Root {
   ValueId value = kNoValue;  // keep: what is written to `array`
   int array = -1;
   Shape domain;
-  int axis = -1;         // reduce; of a copy -2 - the array it comes from
+  int axis = -1;         // reduce
+  int from = -1;         // keep without a value: the array that is copied
   bool publish = false;  // keep: the array is the value's home from then on
   std::string accumulator;
   std::vector<ValueId> needs;  // values with a home that this reads
   std::vector<Access> accesses;
   std::set<At> evaluated;  // tile values on the way, at their index in the domain
+};
+
+struct Roots {  // of a block, in order
+  std::vector<Root> list;
+  std::set<ValueId> kept;
+  Root& add(const Op& op, Root::Kind kind) {
+    Root& r = list.emplace_back();
+    r.op = &op;
+    r.kind = kind;
+    return r;
+  }
 };
 
 struct Group {  // one loop nest, then scalars
@@ -144,6 +156,11 @@ class Emitter {
   // ---- schedule.cpp
   void schedule(std::span<const Op> ops, const Op* owner, std::span<const ValueId> targets);
   std::vector<Root> roots_of(std::span<const Op> ops, const Op* owner, std::span<const ValueId> targets);
+  void tile_roots(const Op& op, std::span<const Op> ops, Roots& out);
+  void dot_roots(const Op& op, Roots& out);
+  void yield_roots(const Op& yield, std::span<const ValueId> targets, Roots& out);
+  void keep(ValueId v, Roots& out);
+  Root keep_root(ValueId v, int array) const;
   void collect(Root& root);
   void visit(Root& root, ValueId value, const Index& at);
   void visit_one(Root& root, ValueId v, const Index& index, std::vector<At>& todo);

@@ -515,7 +515,7 @@ void Emitter::emit_roots(const Group& group, const Index& index) {
 void Emitter::emit_root(const Root& r, const Index& index) {
   if (r.kind == Root::Kind::store) return store(*r.op, index);
   if (r.kind == Root::Kind::keep) {
-    const Ref x = r.value == kNoValue ? eval_array(arrays_[static_cast<std::size_t>(-2 - r.axis)], index, Mode::lanes)
+    const Ref x = r.value == kNoValue ? eval_array(arrays_[static_cast<std::size_t>(r.from)], index, Mode::lanes)
                                       : eval(r.value, index, Mode::lanes);
     return write_result(r, index, x);
   }

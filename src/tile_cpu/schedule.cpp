@@ -185,151 +185,138 @@ bool Emitter::is_deep(const Op& op) {
   return depth >= (type(v).pointer ? 2 * kDeepest : kDeepest);  // rather an offset than a pointer
 }
 
-std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, std::span<const ValueId> targets) {
-  std::vector<Root> out;
-  std::set<ValueId> kept;
-  const auto keep = [&](ValueId v) {
-    if (home(v).kind != Home::Kind::nowhere || !kept.insert(v).second) return;
-    if (const Op* op = def(v); op != nullptr && op->code == Code::reduce) {  // it writes an array itself
-      home(v) = {Home::Kind::array, {}, 0, new_array(v)};
+Root Emitter::keep_root(ValueId v, int array) const {
+  Root r;
+  r.kind = Root::Kind::keep;
+  r.value = v;
+  r.domain = type(v).shape;
+  r.array = array;
+  return r;
+}
+
+// The value's elements are in an array from here on.
+void Emitter::keep(ValueId v, Roots& out) {
+  if (home(v).kind != Home::Kind::nowhere || !out.kept.insert(v).second) return;
+  if (const Op* op = def(v); op != nullptr && op->code == Code::reduce) {  // it writes an array itself
+    home(v) = {Home::Kind::array, {}, 0, new_array(v)};
+    return;
+  }
+  out.list.push_back(keep_root(v, new_array(v)));
+  out.list.back().publish = true;
+}
+
+// Sums go to the array of what they are added to, or to a copy of it where others see that.
+void Emitter::dot_roots(const Op& op, Roots& out) {
+  for (const std::size_t i : {0, 1})
+    if (!(factors_[&op][i] = factor_of(op.operands[i]))) keep(op.operands[i], out);
+  const ValueId acc = op.operands[2];
+  int array = home(acc).array;
+  const int defined = def(acc) != nullptr ? block_of_.at(def(acc)) : param_block_[static_cast<std::size_t>(acc)];
+  const bool shared = array >= 0 && std::any_of(arrays_.begin(), arrays_.end(), [&](const Array& other) {
+                        const Array& own = arrays_[static_cast<std::size_t>(array)];
+                        return &other != &own && other.storage == own.storage;  // the same elements in another shape
+                      });
+  if (home(acc).kind != Home::Kind::array || uses_[static_cast<std::size_t>(acc)] > 1 || shared ||
+      defined != block_of_.at(&op)) {
+    array = new_array(op.result());
+    out.list.push_back(keep_root(acc, array));
+  }
+  home(op.result()) = {Home::Kind::array, {}, 0, array};
+  out.add(op, Root::Kind::call);
+}
+
+void Emitter::tile_roots(const Op& op, std::span<const Op> ops, Roots& out) {
+  switch (op.code) {
+    case Code::store:
+    case Code::check:
+    case Code::atomic:
+    case Code::atomic_cas: {
+      Root& r = out.add(op, Root::Kind::store);
+      r.domain = type(op.operands[0]).shape;
+      if (!op.results.empty() && !users_[static_cast<std::size_t>(op.result())].empty()) {
+        r.array = new_array(op.result());
+        home(op.result()) = {Home::Kind::array, {}, 0, r.array};
+      }
       return;
     }
-    Root r;
-    r.kind = Root::Kind::keep;
-    r.value = v;
-    r.domain = type(v).shape;
-    r.array = new_array(v);
-    r.publish = true;
-    out.push_back(std::move(r));
-  };
-  for (const Op& op : ops) {
-    if (op.code == Code::yield) continue;
-    bool tiles = false;
-    for (const ValueId o : op.operands) tiles = tiles || type(o).is_tile();
-    for (const ValueId v : op.results) tiles = tiles || type(v).is_tile();
-    Root r;
-    r.op = &op;
-    if (op.code == Code::check && build_ != Build::checked) continue;
-    if (!tiles || (op.code == Code::reshape && !type(op.result()).is_tile())) {
-      out.push_back(std::move(r));
-      continue;
-    }
-    switch (op.code) {
-      case Code::store:
-      case Code::check:
-      case Code::atomic:
-      case Code::atomic_cas:
-        r.kind = Root::Kind::store;
+    case Code::reduce:
+      if (!is_arg(op.combine)) {
+        Root& r = out.add(op, Root::Kind::reduce);
         r.domain = type(op.operands[0]).shape;
-        if (!op.results.empty() && !users_[static_cast<std::size_t>(op.result())].empty()) {
-          r.array = new_array(op.result());
-          home(op.result()) = {Home::Kind::array, {}, 0, r.array};
-        }
-        out.push_back(std::move(r));
-        break;
-      case Code::reduce:
-        if (!is_arg(op.combine)) {
-          r.kind = Root::Kind::reduce;
-          r.domain = type(op.operands[0]).shape;
-          r.axis = op.axis;
-          out.push_back(std::move(r));
-          break;
-        }
-        [[fallthrough]];
-      case Code::scan:
-        keep(op.operands[0]);
-        if (op.code == Code::scan) home(op.result()) = {Home::Kind::array, {}, 0, new_array(op.result())};
-        r.kind = Root::Kind::call;
-        out.push_back(std::move(r));
-        break;
-      case Code::dot: {
-        for (const std::size_t i : {0, 1})
-          if (!(factors_[&op][i] = factor_of(op.operands[i]))) keep(op.operands[i]);
-        const ValueId acc = op.operands[2];
-        int array = home(acc).array;
-        const int defined = def(acc) != nullptr ? block_of_.at(def(acc)) : param_block_[static_cast<std::size_t>(acc)];
-        const bool shared =
-            array >= 0 && std::any_of(arrays_.begin(), arrays_.end(), [&](const Array& other) {
-              const Array& own = arrays_[static_cast<std::size_t>(array)];
-              return &other != &own && other.storage == own.storage;  // the same elements in another shape
-            });
-        if (home(acc).kind != Home::Kind::array || uses_[static_cast<std::size_t>(acc)] > 1 || shared ||
-            defined != block_of_.at(&op)) {
-          array = new_array(op.result());  // sums go to a copy of acc
-          Root copy;
-          copy.kind = Root::Kind::keep;
-          copy.value = acc;
-          copy.domain = type(acc).shape;
-          copy.array = array;
-          out.push_back(std::move(copy));
-        }
-        home(op.result()) = {Home::Kind::array, {}, 0, array};
-        r.kind = Root::Kind::call;
-        out.push_back(std::move(r));
-        break;
+        r.axis = op.axis;
+        return;
       }
-      case Code::reshape:
-        if (type(op.operands[0]).is_tile() && !only_ones_change(type(op.operands[0]).shape, type(op.result()).shape)) {
-          keep(op.operands[0]);
-          int source = home(op.operands[0]).array;  // -1: the keep's
-          for (const Root& k : out)
-            if (k.publish && k.value == op.operands[0]) source = k.array;
-          home(op.result()) = {Home::Kind::array, {}, 0, new_array(op.result(), source)};
-          r.kind = Root::Kind::call;  // does nothing, but comes after the array is written
-          out.push_back(std::move(r));
-          break;
-        }
-        [[fallthrough]];
-      default:
-        if (is_deep(op) || must_keep(op, ops)) {
-          keep(op.result());
-          depth_[static_cast<std::size_t>(op.result())] = 0;
-        }
-    }
+      [[fallthrough]];
+    case Code::scan:
+      keep(op.operands[0], out);
+      if (op.code == Code::scan) home(op.result()) = {Home::Kind::array, {}, 0, new_array(op.result())};
+      out.add(op, Root::Kind::call);
+      return;
+    case Code::dot: dot_roots(op, out); return;
+    case Code::reshape:
+      if (type(op.operands[0]).is_tile() && !only_ones_change(type(op.operands[0]).shape, type(op.result()).shape)) {
+        keep(op.operands[0], out);
+        int source = home(op.operands[0]).array;  // -1: the keep's
+        for (const Root& k : out.list)
+          if (k.publish && k.value == op.operands[0]) source = k.array;
+        home(op.result()) = {Home::Kind::array, {}, 0, new_array(op.result(), source)};
+        out.add(op, Root::Kind::call);  // does nothing, but comes after the array is written
+        return;
+      }
+      [[fallthrough]];
+    default:
+      if (!is_deep(op) && !must_keep(op, ops)) return;
+      keep(op.result(), out);
+      depth_[static_cast<std::size_t>(op.result())] = 0;
   }
-  // what the block yields goes to the arrays of its owner
-  if (owner == nullptr || ops.empty() || ops.back().code != Code::yield) return out;
-  const Op& yield = ops.back();
+}
+
+// What a block yields goes to the arrays of its owner: at once, or where others still read those, by a copy at the end.
+void Emitter::yield_roots(const Op& yield, std::span<const ValueId> targets, Roots& out) {
+  const auto root_of = [&](std::size_t k) { return keep_root(yield.operands[k], home(targets[k]).array); };
   std::vector<Root> last;
   for (std::size_t k = 0; k < targets.size(); ++k) {
     if (!type(targets[k]).is_tile()) continue;
-    const ValueId v = yield.operands[k];
-    const int array = home(targets[k]).array;
-    if (home(v).kind == Home::Kind::array && home(v).array == array) continue;
-    Root r;
-    r.kind = Root::Kind::keep;
-    r.value = v;
-    r.domain = type(v).shape;
-    r.array = array;
-    // does anything else here still need the old elements, or this one at other places?
-    Root probe = r;
-    collect(probe);
-    bool delayed = std::any_of(probe.accesses.begin(), probe.accesses.end(), [&](const Access& a) {
-      return !a.write && a.memory == array_memory(array) && a.pointer != kOwnElement;
-    });
+    Root r = root_of(k);
+    const int array = r.array;
+    if (home(r.value).kind == Home::Kind::array && home(r.value).array == array) continue;
+    // Does anything else here still need the old elements, or this one at other places?
+    bool delayed = false;
     for (std::size_t j = 0; j < targets.size(); ++j) {
-      if (j == k || !type(targets[j]).is_tile()) continue;
-      Root other;
-      other.kind = Root::Kind::keep;
-      other.value = yield.operands[j];
-      other.domain = type(other.value).shape;
-      other.array = home(targets[j]).array;
-      collect(other);
-      for (const Access& a : other.accesses) delayed = delayed || (!a.write && a.memory == array_memory(array));
+      if (!type(targets[j]).is_tile()) continue;
+      Root probe = root_of(j);
+      collect(probe);
+      for (const Access& a : probe.accesses)
+        delayed = delayed || (!a.write && a.memory == array_memory(array) && (j != k || a.pointer != kOwnElement));
     }
     if (delayed) {
-      r.array = new_array(v);
+      r.array = new_array(r.value);
       Root copy;
       copy.kind = Root::Kind::keep;
       copy.domain = r.domain;
       copy.array = array;
-      copy.axis = -2 - r.array;  // from this array
+      copy.from = r.array;
       last.push_back(std::move(copy));
     }
-    out.push_back(std::move(r));
+    out.list.push_back(std::move(r));
   }
-  for (Root& r : last) out.push_back(std::move(r));
-  return out;
+  for (Root& r : last) out.list.push_back(std::move(r));
+}
+
+std::vector<Root> Emitter::roots_of(std::span<const Op> ops, const Op* owner, std::span<const ValueId> targets) {
+  const auto is_tile = [&](ValueId v) { return type(v).is_tile(); };
+  Roots out;
+  for (const Op& op : ops) {
+    if (op.code == Code::yield || (op.code == Code::check && build_ != Build::checked)) continue;
+    const bool tiles = std::any_of(op.operands.begin(), op.operands.end(), is_tile) ||
+                       std::any_of(op.results.begin(), op.results.end(), is_tile);
+    if (!tiles || (op.code == Code::reshape && !is_tile(op.result())))
+      out.add(op, Root::Kind::scalar);
+    else
+      tile_roots(op, ops, out);
+  }
+  if (owner != nullptr && !ops.empty() && ops.back().code == Code::yield) yield_roots(ops.back(), targets, out);
+  return std::move(out.list);
 }
 
 // What a root needs and touches.
@@ -341,7 +328,7 @@ void Emitter::collect(Root& root) {
   if (root.kind == Root::Kind::keep) {
     root.accesses.push_back({array_memory(root.array), kOwnElement, true});
     if (root.value == kNoValue)
-      root.accesses.push_back({array_memory(-2 - root.axis), kOwnElement, false});
+      root.accesses.push_back({array_memory(root.from), kOwnElement, false});
     else
       visit(root, root.value, own);
     return;
