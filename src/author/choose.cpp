@@ -183,129 +183,164 @@ std::vector<std::size_t> order_of(std::span<const GraphFolder> graphs) {
   return out;
 }
 
-}  // namespace
+bool is_part(const AuthoredPass& part, const AuthoredPass& whole) {
+  return part.region.nodes.size() < whole.region.nodes.size() &&
+         std::includes(whole.region.nodes.begin(), whole.region.nodes.end(), part.region.nodes.begin(),
+                       part.region.nodes.end());
+}
 
-Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOptions options, Measure* measure,
-                                 int threads) {
-  return guarded([&] {
-    AuthoredTask out;
-    const bool keep_all = options.keep_all && measure == nullptr;
+// What is known of a pattern on all graphs.
+struct Score {
+  double logs = 0, errors = 0;  // of the ratios; squares, of what they may be too large by
+  int graphs = 0, known = 0;    // where it is, and where its time is known
+  double advantage = 0;         // over passes for parts of it
+  int covered = 0;              // graphs where a pass that is kept takes its place
+  bool lost = false;            // on some graph
+
+  bool wins(double least) const {
+    return !lost && known > 0 && advantage >= 0 && logs > std::sqrt(errors) && std::exp(logs / known) >= least;
+  }
+};
+
+class Choice {
+ public:
+  Choice(std::span<const GraphFolder> graphs, AuthorOptions options, Measure* measure, int threads)
+      : graphs_(graphs), keep_all_(options.keep_all && measure == nullptr) {
     options.keep_all = true;  // what is dropped is decided here, for all graphs at once
     for (const GraphFolder& graph : graphs) options.halves |= has_halves(graph);
     options.alternatives = measure != nullptr;
-    std::optional<Stopwatch> stopwatch;
-    if (measure != nullptr) stopwatch.emplace(*measure, threads, options.seconds);
-    struct Score {
-      double logs = 0, errors = 0;  // of the ratios; squares, of what they may be too large by
-      int graphs = 0, known = 0;    // where it is, and where its time is known
-      double advantage = 0;         // over passes for parts of it
-      int covered = 0;              // graphs where a pass that is kept takes its place
-      bool lost = false;            // on some graph
-    };
-    // What a pass saves: of the graph's time if measured, else microseconds.
-    const auto saving = [&](const AuthoredPass& pass, const Decision& d) {
-      return measure == nullptr ? pass.eager_cost - pass.pass_cost : d.ratio > 0 ? 1 - 1 / d.ratio : -1;
-    };
-    const auto is_part = [](const AuthoredPass& part, const AuthoredPass& whole) {
-      return part.region.nodes.size() < whole.region.nodes.size() &&
-             std::includes(whole.region.nodes.begin(), whole.region.nodes.end(), part.region.nodes.begin(),
-                           part.region.nodes.end());
-    };
-    std::map<std::string, Score> scores;  // by pattern
-    for (const GraphFolder& graph : graphs) out.graphs.push_back(author_graph(graph, options).take());
-    std::map<std::string, PlanChoice> plans;  // by pattern: chosen on the first graph where plans differ
-    out.decisions.resize(graphs.size());
-    for (const std::size_t g : order_of(graphs)) {
-      const Authored& authored = out.graphs[g];
-      std::vector<Decision>& decisions = out.decisions[g];
-      for (const AuthoredPass& pass : authored.passes) {
-        Decision d;
-        d.pass = pass.name;
-        d.pattern = pass.pattern_key;
-        Score& score = scores[pass.pattern_key];
-        ++score.graphs;
-        Measured m;
-        if (!stopwatch) {
-          m.ratio.value = m.ratio.low = m.ratio.high = pass.pass_cost > 0 ? pass.eager_cost / pass.pass_cost : 0;
-        } else if (score.lost) {
-          m.why = "it loses on another graph";
-        } else {
-          m = stopwatch->time(graphs[g], pass);
-          const bool differ = std::any_of(pass.alternatives.begin(), pass.alternatives.end(),
-                                          [](const Alternative& a) { return a.differs; });
-          if (differ && !m.late && m.why.empty() && !plans.contains(pass.pattern_key)) {
-            const PlanChoice plan = choose_plan(graphs[g], pass, m, *stopwatch);
-            plans[pass.pattern_key] = plan;
-            if (!plan.plan.empty()) {
-              use_plan(out.graphs, pass.pattern_key, plan.plan);
-              m = stopwatch->time(graphs[g], pass);
-            }
-          }
-          d.measured = m.why.empty() && !m.late;
-          d.remembered = m.remembered;
-          d.spread = m.noise;
-          if (const auto it = plans.find(pass.pattern_key); it != plans.end()) d.plan = it->second;
-        }
-        d.ratio = m.ratio.value;
-        d.why = m.late ? "no time was left to measure it here" : m.why;
-        if (!m.late) {
-          ++score.known;
-          score.lost |= !d.why.empty() || d.ratio <= 0 || (stopwatch && d.ratio < kLoss && m.ratio.high < 1);
-          const bool sure = !stopwatch || (d.ratio - 1) * m.call_us >= kLeastGain;
-          score.logs += std::log(std::max(sure ? d.ratio : std::min(d.ratio, 1.0), 1e-9));
-          const double error = std::log(std::max(d.ratio, 1e-9) / std::max(m.ratio.low, 1e-9));
-          score.errors += error * error;
-        }
-        decisions.push_back(std::move(d));
-      }
-      for (std::size_t i = 0; i < decisions.size(); ++i) {
-        double advantage = saving(authored.passes[i], decisions[i]);
-        for (std::size_t j = 0; j < decisions.size(); ++j)
-          if (is_part(authored.passes[j], authored.passes[i]))
-            advantage -= std::max(0.0, saving(authored.passes[j], decisions[j]));
-        if (decisions[i].ratio > 0) scores[decisions[i].pattern].advantage += advantage;
-      }
+    if (measure != nullptr) stopwatch_.emplace(*measure, threads, options.seconds);
+    for (const GraphFolder& graph : graphs) out_.graphs.push_back(author_graph(graph, options).take());
+    out_.decisions.resize(graphs.size());
+  }
+
+  AuthoredTask run() {
+    for (const std::size_t g : order_of(graphs_)) {
+      for (const AuthoredPass& pass : out_.graphs[g].passes) out_.decisions[g].push_back(decide(g, pass));
+      add_advantages(out_.graphs[g].passes, out_.decisions[g]);
     }
-    const double win = measure != nullptr ? kWin : kExpectedWin;
-    const auto kept = [&](const std::string& pattern) {
-      const Score& s = scores.at(pattern);
-      return s.covered < s.graphs && (keep_all || (!s.lost && s.known > 0 && s.advantage >= 0 &&
-                                                   s.logs > std::sqrt(s.errors) && std::exp(s.logs / s.known) >= win));
-    };
-    for (const Authored& graph : out.graphs) {
+    find_covered();
+    for (auto& decisions : out_.decisions)
+      for (Decision& d : decisions) d.kept = is_kept(d.pattern);
+    for (const Authored& graph : out_.graphs)
+      for (const AuthoredPass& pass : graph.passes)
+        if (is_kept(pass.pattern_key)) out_.passes.push_back(pass);
+    merge_passes(out_.passes);
+    drop_misplaced();
+    return std::move(out_);
+  }
+
+ private:
+  Decision decide(std::size_t g, const AuthoredPass& pass) {
+    Decision d;
+    d.pass = pass.name;
+    d.pattern = pass.pattern_key;
+    Score& score = scores_[pass.pattern_key];
+    ++score.graphs;
+    Measured m;
+    if (!stopwatch_) {
+      m.ratio.value = m.ratio.low = m.ratio.high = pass.pass_cost > 0 ? pass.eager_cost / pass.pass_cost : 0;
+    } else if (score.lost) {
+      m.why = "it loses on another graph";
+    } else {
+      m = time_by_best_plan(g, pass);
+      d.measured = m.why.empty() && !m.late;
+      d.remembered = m.remembered;
+      d.spread = m.noise;
+      if (const auto it = plans_.find(pass.pattern_key); it != plans_.end()) d.plan = it->second;
+    }
+    d.ratio = m.ratio.value;
+    d.why = m.late ? "no time was left to measure it here" : m.why;
+    if (m.late) return d;
+    ++score.known;
+    score.lost |= !d.why.empty() || d.ratio <= 0 || (stopwatch_ && d.ratio < kLoss && m.ratio.high < 1);
+    const bool sure = !stopwatch_ || (d.ratio - 1) * m.call_us >= kLeastGain;
+    score.logs += std::log(std::max(sure ? d.ratio : std::min(d.ratio, 1.0), 1e-9));
+    const double error = std::log(std::max(d.ratio, 1e-9) / std::max(m.ratio.low, 1e-9));
+    score.errors += error * error;
+    return d;
+  }
+
+  // A pattern's plan is chosen on the first graph where plans differ.
+  Measured time_by_best_plan(std::size_t g, const AuthoredPass& pass) {
+    Measured m = stopwatch_->time(graphs_[g], pass);
+    const bool differ =
+        std::any_of(pass.alternatives.begin(), pass.alternatives.end(), [](const Alternative& a) { return a.differs; });
+    if (!differ || m.late || !m.why.empty() || plans_.contains(pass.pattern_key)) return m;
+    const PlanChoice plan = plans_[pass.pattern_key] = choose_plan(graphs_[g], pass, m, *stopwatch_);
+    if (plan.plan.empty()) return m;
+    use_plan(out_.graphs, pass.pattern_key, plan.plan);
+    return stopwatch_->time(graphs_[g], pass);
+  }
+
+  // What a pass saves: of the graph's time if measured, else microseconds.
+  double saving(const AuthoredPass& pass, const Decision& d) const {
+    return !stopwatch_ ? pass.eager_cost - pass.pass_cost : d.ratio > 0 ? 1 - 1 / d.ratio : -1;
+  }
+
+  void add_advantages(const std::vector<AuthoredPass>& passes, const std::vector<Decision>& decisions) {
+    for (std::size_t i = 0; i < decisions.size(); ++i) {
+      double advantage = saving(passes[i], decisions[i]);
+      for (std::size_t j = 0; j < decisions.size(); ++j)
+        if (is_part(passes[j], passes[i])) advantage -= std::max(0.0, saving(passes[j], decisions[j]));
+      if (decisions[i].ratio > 0) scores_[decisions[i].pattern].advantage += advantage;
+    }
+  }
+
+  bool is_kept(const std::string& pattern) const {
+    const Score& s = scores_.at(pattern);
+    return s.covered < s.graphs && (keep_all_ || s.wins(stopwatch_ ? kWin : kExpectedWin));
+  }
+
+  void find_covered() {
+    for (const Authored& graph : out_.graphs) {
       std::set<std::string> covered;
       for (const AuthoredPass& whole : graph.passes)
         for (const AuthoredPass& part : graph.passes)
-          if (is_part(part, whole) && kept(whole.pattern_key)) covered.insert(part.pattern_key);
-      for (const std::string& pattern : covered) ++scores.at(pattern).covered;
+          if (is_part(part, whole) && is_kept(whole.pattern_key)) covered.insert(part.pattern_key);
+      for (const std::string& pattern : covered) ++scores_.at(pattern).covered;
     }
-    for (auto& decisions : out.decisions)
-      for (Decision& d : decisions) d.kept = kept(d.pattern);
-    for (const Authored& graph : out.graphs)
-      for (const AuthoredPass& pass : graph.passes)
-        if (kept(pass.pattern_key)) out.passes.push_back(pass);
-    merge_passes(out.passes);
-    // A pattern that was written for one graph may occur in another where it was no region. What is dropped leaves its
-    // places to the next pass, so all are asked again.
+  }
+
+  // A pattern that was written for one graph may occur in another where it was no region. What is dropped leaves its
+  // places to the next pass, so all are asked again.
+  void drop_misplaced() {
     for (bool changed = true; changed;) {
       changed = false;
-      for (std::size_t g = 0; g < graphs.size() && !changed; ++g) {
-        const std::vector<std::string> wrong = check_places(graphs[g].graph, out.graphs[g].seen, out.passes);
+      for (std::size_t g = 0; g < graphs_.size() && !changed; ++g) {
+        const std::vector<std::string> wrong = check_places(graphs_[g].graph, out_.graphs[g].seen, out_.passes);
         for (std::size_t i = wrong.size(); i-- > 0;) {
           if (wrong[i].empty()) continue;
-          for (auto& decisions : out.decisions)
-            for (Decision& d : decisions)
-              if (d.pattern == out.passes[i].pattern_key) {
-                d.kept = false;
-                d.why = wrong[i];
-              }
-          out.passes.erase(out.passes.begin() + static_cast<std::ptrdiff_t>(i));
+          drop(i, wrong[i]);
           changed = true;
         }
       }
     }
-    return out;
-  });
+  }
+
+  void drop(std::size_t pass, const std::string& why) {
+    for (auto& decisions : out_.decisions)
+      for (Decision& d : decisions)
+        if (d.pattern == out_.passes[pass].pattern_key) {
+          d.kept = false;
+          d.why = why;
+        }
+    out_.passes.erase(out_.passes.begin() + static_cast<std::ptrdiff_t>(pass));
+  }
+
+  std::span<const GraphFolder> graphs_;
+  const bool keep_all_;
+  std::optional<Stopwatch> stopwatch_;   // none: the cost model decides
+  std::map<std::string, Score> scores_;  // by pattern
+  std::map<std::string, PlanChoice> plans_;
+  AuthoredTask out_;
+};
+
+}  // namespace
+
+Result<AuthoredTask> author_task(std::span<const GraphFolder> graphs, AuthorOptions options, Measure* measure,
+                                 int threads) {
+  return guarded([&] { return Choice(graphs, std::move(options), measure, threads).run(); });
 }
 
 }  // namespace passnet::author
