@@ -44,7 +44,7 @@ std::array<double, 3> evaluate_here(const Job& job) {
   const auto begin = Clock::now();
   Engine& engine = *engine_load().take();
   engine.set_threads(1);
-  Evaluator evaluator(job.graph, candidate_from_text(job.candidate).take(), job.candidate, engine, job.options);
+  Evaluator evaluator(job.graph, job.candidate, job.candidate.path, engine, job.options);
   evaluator.verify();
   engine.set_threads(job.threads);
   if (!evaluator.worth_timing()) fail({Code::run, {job.graph, 0, 0, {}}, "could not be timed in this process", {}});
@@ -88,7 +88,7 @@ int run(int argc, char** argv) {
   for (int i = 2; i + 1 < argc; i += 2) {
     Job job;
     job.graph = argv[i];
-    job.candidate = argv[i + 1];
+    job.candidate = candidate_of_passes(argv[i + 1]).take();
     job.threads = 2;
     job.options.timing.noise_limit = 1000;
     job.options.timing.repeats = 0;

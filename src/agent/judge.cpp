@@ -19,7 +19,7 @@ Record timed_out(const Job& job, double seconds) {
   Record r;
   r.task = job.task;
   r.graph = job.graph;
-  r.candidate = candidate_from_text(job.candidate).take().name;
+  r.candidate = job.candidate.name;
   r.status = Status::timeout;
   r.errors.push_back({Code::limit, {}, fmt::format("the evaluation took longer than {} s in all", seconds), {}});
   return r;
@@ -68,7 +68,8 @@ std::optional<Verdict> Judge::judge(const Task& task, const std::string& passes,
                                     const Cancelled& cancelled) {
   const auto begin = Clock::now();
   BenchOptions options = options_;
-  options.candidates = {"agent=" + passes};
+  Candidate& candidate = options.candidates.emplace_back(candidate_of_passes(passes).take());
+  candidate.name = "agent";
   Verdict out;
   std::vector<Job> jobs = bench_jobs({task}, options, conditions_);
   for (Job& job : jobs) {

@@ -59,8 +59,7 @@ std::string escaped(std::string_view text, bool lines) {
     const std::size_t size = text_character_size(text, i);
     const auto byte = static_cast<unsigned char>(text[i]);
     const bool kept = lines && (byte == '\n' || byte == '\t');
-    const bool acts = byte < 0x20 || byte == 0x7f || (size == 1 && byte >= 0x80) ||
-                      (byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0);  // U+0080..U+009F
+    const bool acts = text_acts(text, i);
     for (std::size_t k = i; k < i + size; ++k)
       out += acts && !kept ? fmt::format("\\x{:02x}", static_cast<unsigned char>(text[k])) : std::string(1, text[k]);
     if (kept && byte == '\n') out += "    ";

@@ -72,9 +72,10 @@ Result<std::monostate> file_write(const std::string& path, std::string_view byte
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     out.flush();
     if (!out) {
+      const int why = errno;
       std::error_code ignored;
       std::filesystem::remove(temporary, ignored);
-      return io_error(path, "cannot write");
+      return io_error(path, fmt::format("cannot write: {}", std::strerror(why)));
     }
   }
   std::error_code code;

@@ -36,17 +36,6 @@ std::string text_join(std::span<const std::string> parts, std::string_view separ
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
-std::string text_printable(std::string_view text) {
-  std::string out(text);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto c = static_cast<unsigned char>(out[i]);
-    // The second range of control characters is C2 80..9F in UTF-8.
-    const bool second = c >= 0x80 && c < 0xa0 && (i == 0 || static_cast<unsigned char>(text[i - 1]) == 0xc2);
-    if (c < ' ' || c == 0x7f || second) out[i] = '.';
-  }
-  return out;
-}
-
 std::string python_float(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -90,6 +79,23 @@ std::size_t text_character_size(std::string_view text, std::size_t at) {
   const std::size_t begin = at;
   next_code_point(text, at);
   return at - begin;
+}
+
+bool text_acts(std::string_view text, std::size_t at) {
+  const auto byte = static_cast<unsigned char>(text[at]);
+  if (byte >= 0x80 && text_character_size(text, at) == 1) return true;
+  const std::uint32_t c = next_code_point(text, at);
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+std::string text_printable(std::string_view text, char instead) {
+  std::string out;
+  for (std::size_t i = 0, size = 0; i < text.size(); i += size) {
+    size = text_character_size(text, i);
+    out += text_acts(text, i) ? std::string_view(&instead, 1) : text.substr(i, size);
+  }
+  return out;
 }
 
 std::string python_string(std::string_view text) {

@@ -16,8 +16,11 @@ std::string text_join(std::span<const std::string> parts, std::string_view separ
 // The bytes of the UTF-8 character at `at`; 1 where the bytes are no character.
 std::size_t text_character_size(std::string_view text, std::size_t at);
 
-// For a terminal or a table: control characters are dots, so that text of others cannot act on the screen.
-std::string text_printable(std::string_view text);
+// Whether a terminal, or whoever splits a text into lines, would act on the character at `at`, or cannot show it:
+// control characters, separators of lines, marks of direction, bytes that are no UTF-8.
+bool text_acts(std::string_view text, std::size_t at);
+// For a terminal or a table: such characters are dots, so that text of others cannot act on the screen.
+std::string text_printable(std::string_view text, char instead = '.');
 
 // repr() of a float: the shortest digits that read back, always with '.', 'e', 'inf' or 'nan' in it.
 std::string python_float(double value);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <mutex>
@@ -11,6 +12,8 @@
 #include "base/text.h"
 #include "bench/contents.h"
 #include "bench/device.h"
+#include "bench/draws.h"
+#include "tile_cpu/compile.h"
 
 namespace passnet {
 
@@ -118,6 +121,15 @@ bool may_have_harmed(const Record& r) {
   return r.status == Status::crash || r.status == Status::timeout || r.status == Status::runtime_fail;
 }
 
+// What ends thus may be no word on the candidate: a full disk, a compiler that is gone.
+bool may_lack_a_compiler(const Record& r) {
+  const auto is_ours = [](const Error& e) {
+    return e.code == Code::io || e.code == Code::environment || e.code == Code::internal;
+  };
+  return (r.status == Status::compile_fail || r.status == Status::runtime_fail) &&
+         std::any_of(r.errors.begin(), r.errors.end(), is_ours);
+}
+
 }  // namespace
 
 std::optional<Record> evaluate_job(const Job& job, guard::Template& workers, Turn& turn,
@@ -149,12 +161,13 @@ std::optional<Record> evaluate_job(const Job& job, guard::Template& workers, Tur
     run.reset();
     probe_device(job.options.device, workers);  // throws where nobody's evaluation would mean anything
   }
+  if (job.options.device == DeviceType::cpu && may_lack_a_compiler(record)) tile_cpu::compiler_probe().take();
   record.gpu = gpu;
   if (gpu && gpu->foreign_processes.value_or(0) > 0)
     record.notes.push_back(fmt::format("{} other processes were on the GPU", *gpu->foreign_processes));
   record.task = job.task;
   record.graph = job.graph;
-  record.candidate = candidate_from_text(job.candidate).take().name;
+  record.candidate = job.candidate.name;
   record.attempt = job.attempt;
   record.contents = job.contents;
   record.baseline = job.options.baseline;
@@ -169,24 +182,25 @@ std::optional<Record> evaluate_job(const Job& job, guard::Template& workers, Tur
 std::vector<Job> bench_jobs(const std::vector<Task>& tasks, const BenchOptions& options, const Conditions& conditions) {
   std::vector<Job> out;
   Contents contents;
+  const std::uint64_t secret = draw_secret();
   for (const Task& task : tasks)
     for (const std::string& graph : task.graphs)
-      for (const std::string& candidate : options.candidates) {
+      for (const Candidate& candidate : options.candidates) {
         Job job;
         job.task = task.name;
         job.sample = task.sample;
         job.graph = graph;
         job.candidate = candidate;
-        const Candidate parsed = candidate_from_text(candidate).take();
         std::string passes;
-        if (parsed.kind == Candidate::Kind::passes)
-          if (auto folder = parsed.folder_for(task.name, task.sample)) passes = std::move(*folder);
+        if (candidate.kind == Candidate::Kind::passes)
+          if (auto folder = candidate.folder_for(task.name, task.sample)) passes = std::move(*folder);
         job.contents = contents.of(graph, passes);
         job.options = options.evaluate;
+        job.options.secret = secret;
         job.options.cuda_graphs = options.evaluate.device == DeviceType::cuda && options.cuda_graphs.value_or(false);
         job.threads = options.threads;
         job.cores = options.cores;
-        job.timeout_s = parsed.in_python() ? options.python_timeout_s : options.timeout_s;
+        job.timeout_s = candidate.in_python() ? options.python_timeout_s : options.timeout_s;
         job.conditions = conditions;
         job.conditions.cuda_graphs = job.options.cuda_graphs;
         out.push_back(std::move(job));

@@ -19,7 +19,7 @@ struct Task {
 };
 
 struct BenchOptions {
-  std::vector<std::string> candidates;  // as candidate_from_text reads them
+  std::vector<Candidate> candidates;
   EvaluateOptions evaluate;
   std::optional<bool> cuda_graphs;  // all candidates as such, or none; unset: the built-in author's
   int jobs = 0;                     // verifications at once

@@ -21,7 +21,8 @@ struct Named {
 constexpr Named kNamed[] = {{"eager", Candidate::Kind::eager},
                             {"none", Candidate::Kind::none},
                             {"eager-python", Candidate::Kind::eager_python},
-                            {"inductor", Candidate::Kind::inductor}};
+                            {"inductor", Candidate::Kind::inductor},
+                            {"author", Candidate::Kind::author}};
 constexpr std::string_view kModes[] = {"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"};
 
 bool holds_passes(const std::string& folder) { return file_exists(folder + "/" + kOutputOrder); }
@@ -47,19 +48,30 @@ Result<Candidate> candidate_from_text(const std::string& text) {
                    {fmt::format("modes of inductor: {}", fmt::join(kModes, ", "))}};
     return out;
   }
-  out.path = what;
-  while (out.path.size() > 1 && out.path.ends_with('/')) out.path.pop_back();
-  if (equals == std::string::npos) out.name = std::filesystem::path(out.path).filename().string();
-  if (out.name.empty() || (out.path != kOwn && !file_exists(out.path)))
+  if (what == kOwn) return out;
+  auto passes = candidate_of_passes(what);
+  if (!passes || (equals != std::string::npos && out.name.empty()))
     return Error{Code::usage,
                  {},
                  fmt::format("candidate '{}' is no folder", text),
-                 {"candidates: eager, none, eager-python, inductor, inductor:MODE, pass_dir, a folder, NAME=FOLDER"}};
+                 {"candidates: eager, none, eager-python, inductor, inductor:MODE, author (of a bench), pass_dir, a "
+                  "folder, NAME=FOLDER"}};
+  if (equals != std::string::npos) passes->name = std::move(out.name);
+  return passes;
+}
+
+Result<Candidate> candidate_of_passes(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  Candidate out;
+  out.name = std::filesystem::absolute(path).lexically_normal().filename().string();
+  if (out.name.empty() || !file_exists(path))
+    return Error{Code::usage, {}, fmt::format("there are no passes at '{}'", path), {"give a pass folder, or a file"}};
+  out.path = std::move(path);
   return out;
 }
 
 Result<std::string> Candidate::folder_for(const std::string& task, const std::string& sample) const {
-  if (path == kOwn && !sample.empty()) return sample + "/" + kOwn;
+  if (path.empty()) return (sample.empty() ? "" : sample + "/") + kOwn;
   if (path.ends_with(".py") || holds_passes(path)) return path;
   for (const std::string& folder : {path + "/" + task, path + "/" + task + "/" + kOwn})
     if (holds_passes(folder)) return folder;

@@ -15,9 +15,10 @@ struct Candidate {
     none,          // the graph unchanged through the way of a rewritten one: what the way costs
     eager_python,  // Python's eager
     inductor,      // torch.compile
+    author,        // the built-in author's passes: `bench` lets it write them, and evaluates those
   } kind = Kind::passes;
   std::string name;  // in records and tables
-  std::string path;  // of the passes
+  std::string path;  // of the passes; empty: each sample's own
   std::string mode;  // of torch.compile: "default", "reduce-overhead", "max-autotune", ...
 
   bool in_python() const { return kind == Kind::eager_python || kind == Kind::inductor; }
@@ -26,8 +27,10 @@ struct Candidate {
   Result<std::string> folder_for(const std::string& task, const std::string& sample) const;
 };
 
-// "eager", "none", "eager-python", "inductor", "inductor:MODE", "pass_dir" (each sample's own), a folder; NAME= before
-// any.
+// "eager", "none", "eager-python", "inductor", "inductor:MODE", "author", "pass_dir" (each sample's own), a folder;
+// NAME= before any.
 Result<Candidate> candidate_from_text(const std::string& text);
+// A pass folder or file, whatever it is called; its name is that of the file.
+Result<Candidate> candidate_of_passes(std::string path);
 
 }  // namespace passnet

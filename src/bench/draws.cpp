@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <random>
+
+#include "base/cache.h"
+#include "base/hash.h"
 
 namespace passnet {
 
@@ -15,13 +19,15 @@ struct Kind {
   double spread;
   Normals normals;
   bool varied;
+  bool same_sign = false;
 };
 constexpr Kind kKinds[] = {{1, Normals::quick, true}, {4, Normals::zeros, true}};
 constexpr Kind kOfHalves = {1, Normals::lone, true};
 // From the hardest to the mildest.
-constexpr Kind kMilder[] = {{4, Normals::zeros, true}, {4, Normals::far, true},    {4, Normals::quick, true},
-                            {4, Normals::far, false},  {4, Normals::quick, false}, {2, Normals::quick, false},
-                            {1, Normals::quick, true}, {1, Normals::quick, false}};
+constexpr Kind kMilder[] = {{4, Normals::zeros, true},     {4, Normals::zeros, true, true}, {4, Normals::far, true},
+                            {4, Normals::far, true, true}, {4, Normals::quick, true},       {4, Normals::far, false},
+                            {4, Normals::quick, false},    {2, Normals::quick, false},      {1, Normals::quick, true},
+                            {1, Normals::quick, false}};
 constexpr std::uint64_t kLiteralOneOf = 16;
 constexpr double kTenth = 0.1;
 
@@ -35,6 +41,14 @@ void spread(TensorMeta& meta, double times) {
   }
   meta.std = (mean == 0 ? 1 : std::fabs(mean)) * kTenth / kReplayFactor;
   if (meta.min_val && meta.max_val && meta.min_val->real == meta.max_val->real) meta.min_val = meta.max_val = {};
+}
+
+// As recorded: so far from zero that none of the numbers that are replayed is beyond it.
+void keep_sign(TensorMeta& meta, const TensorMeta& recorded) {
+  const double mean = recorded.mean.value_or(0);
+  if (std::fabs(mean) < recorded.std.value_or(kReplayStd) || mean == 0) return;
+  std::optional<MetaNumber>& bound = mean > 0 ? meta.min_val : meta.max_val;
+  if (!bound || (mean > 0 ? bound->real < 0 : bound->real > 0)) bound = MetaNumber{0, 0, false};
 }
 
 // Integers of the value `all` are drawn from these instead.
@@ -60,31 +74,62 @@ void put_among(std::vector<std::int64_t>& values, std::vector<std::int64_t> lite
     if (random() % kLiteralOneOf == 0) x = literals[random() % literals.size()];
 }
 
-void vary(TensorData& data, bool may_grow, const std::vector<std::int64_t>& literals, Random& random) {
-  if (!all_equal(data.integers)) {
-    std::shuffle(data.integers.begin(), data.integers.end(), random);
-    return put_among(data.integers, literals, random);
-  }
-  if (!all_equal(data.reals)) return std::shuffle(data.reals.begin(), data.reals.end(), random);
-  for (double& x : data.reals) x += (x == 0 ? 1 : x) * kTenth * (2 * static_cast<double>(random() >> 11) * 0x1p-53 - 1);
-  if (data.integers.size() < 2) return;  // a size, perhaps, or a number of something
-  const Bounds bounds = bounds_for(data.integers[0], may_grow);
-  std::uniform_int_distribution<std::int64_t> one(bounds.low, bounds.high);
-  for (std::int64_t& x : data.integers) x = one(random);
+// In another order: of a few, every order comes up soon.
+template <class T>
+void shuffle(std::vector<T>& values, Random& random) {
+  const std::vector<T> before = values;
+  std::shuffle(values.begin(), values.end(), random);
+  while (values == before) std::rotate(values.begin(), values.begin() + 1, values.end());
 }
 
-void vary(TensorMeta& meta, bool may_grow) {
+// `count` integers, which are not all of the one value that they had.
+std::vector<std::int64_t> other_integers(std::size_t count, std::int64_t value, bool may_grow, Random& random) {
+  const Bounds bounds = bounds_for(value, may_grow);
+  std::uniform_int_distribution<std::int64_t> one(bounds.low, bounds.high);
+  std::vector<std::int64_t> out(count);
+  for (std::int64_t& x : out) x = one(random);
+  if (all_equal(out) && out[0] == value) out[random() % count] = value == bounds.low ? bounds.high : bounds.low;
+  return out;
+}
+
+void vary(TensorData& data, bool may_grow, const std::vector<std::int64_t>& literals, Random& random) {
+  if (!all_equal(data.integers)) {
+    shuffle(data.integers, random);
+    return put_among(data.integers, literals, random);
+  }
+  if (!all_equal(data.reals)) return shuffle(data.reals, random);
+  for (double& x : data.reals) x += (x == 0 ? 1 : x) * kTenth * (2 * static_cast<double>(random() >> 11) * 0x1p-53 - 1);
+  if (data.integers.size() < 2) return;  // a size, perhaps, or a number of something
+  data.integers = other_integers(data.integers.size(), data.integers[0], may_grow, random);
+}
+
+void vary(TensorMeta& meta, bool may_grow, Random& random) {
+  constexpr std::size_t kFew = 64;  // more are never all as recorded
   const auto value = [](const std::optional<MetaNumber>& x) {
     return !x ? 0 : x->integral ? x->integer : static_cast<std::int64_t>(std::clamp(x->real, -0x1p62, 0x1p62));
   };
   const std::int64_t low = value(meta.min_val);
   if (low != value(meta.max_val) || meta.element_count() < 2) return;
+  if (meta.element_count() <= kFew) {
+    meta.data = TensorData{other_integers(meta.element_count(), low, may_grow, random), {}};
+    return;
+  }
   const Bounds bounds = bounds_for(low, may_grow);
   meta.min_val = MetaNumber{static_cast<double>(bounds.low), bounds.low, true};
   meta.max_val = MetaNumber{static_cast<double>(bounds.high), bounds.high, true};
 }
 
 }  // namespace
+
+std::uint64_t draw_secret() {
+  constexpr const char* kEntry = "draws.secret";
+  if (const char* given = std::getenv("PASSNET_DRAW_SECRET"); given != nullptr && *given != '\0') return hash64(given);
+  if (const auto known = cache_read(kEntry)) return hash64(*known);
+  std::random_device source;
+  const std::string fresh = fmt::format("{:08x}{:08x}{:08x}{:08x}", source(), source(), source(), source());
+  (void)cache_add_text(fresh, kEntry);  // where that cannot be, the next run has another
+  return hash64(cache_read(kEntry).value_or(fresh));
+}
 
 std::vector<Draw> check_draws(std::uint64_t seed, int extra, bool halves, std::uint64_t candidate) {
   std::vector<Draw> out = {{seed}};
@@ -98,10 +143,11 @@ std::vector<Draw> check_draws(std::uint64_t seed, int extra, bool halves, std::u
 
 std::optional<Draw> milder(const Draw& draw) {
   const auto* at = std::find_if(std::begin(kMilder), std::end(kMilder), [&](const Kind& k) {
-    return k.spread == draw.spread && k.normals == draw.normals && k.varied == draw.varied;
+    return k.spread == draw.spread && k.normals == draw.normals && k.varied == draw.varied &&
+           k.same_sign == draw.same_sign;
   });
   if (at == std::end(kMilder) || ++at == std::end(kMilder)) return std::nullopt;
-  return Draw{draw.seed, at->spread, at->normals, at->varied};
+  return Draw{draw.seed, at->spread, at->normals, at->varied, at->same_sign};
 }
 
 std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const Draw& draw, DeviceType device,
@@ -112,12 +158,15 @@ std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const 
   for (std::size_t i = 0; i < out.size(); ++i) {
     TensorMeta& meta = out[i];
     const bool may_grow = meta.dtype == Dtype::boolean || device == DeviceType::cpu;
-    if (!meta.data && dtype_row(meta.dtype).floating) spread(meta, draw.spread);
+    if (!meta.data && dtype_row(meta.dtype).floating) {
+      spread(meta, draw.spread);
+      if (draw.same_sign) keep_sign(meta, metas[i]);
+    }
     if (!draw.varied || !can_vary(meta) || (i < fixed.size() && fixed[i])) continue;
     if (meta.data)
       vary(*meta.data, may_grow, literals, random);
     else
-      vary(meta, may_grow);
+      vary(meta, may_grow, random);
   }
   return out;
 }
@@ -131,6 +180,7 @@ std::string draw_text(const Draw& draw) {
   std::string out = "inputs drawn anew";
   if (draw.spread != 1) out += fmt::format(", {} times as wide", draw.spread);
   if (draw.hard()) out += ", some far out";
+  if (draw.same_sign) out += ", of the recorded sign";
   if (draw.normals == Normals::zeros) out += ", some zero";
   if (draw.normals == Normals::lone) out += ", some numbers outweighing all others";
   return out;

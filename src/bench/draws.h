@@ -11,17 +11,24 @@
 
 namespace passnet {
 
+// What nobody who writes passes knows: with it, drawn inputs cannot be computed before a text is handed in, and the
+// text changed until they suit it. One for a machine's cache folder, so that a second run gives the same verdicts;
+// $PASSNET_DRAW_SECRET sets it.
+std::uint64_t draw_secret();
+
 struct Draw {
   std::uint64_t seed;
   double spread = 1;                 // times the recorded standard deviation
   Normals normals = Normals::torch;  // torch: exactly as recorded
-  bool varied = false;  // what is the same in every other draw is not: recorded contents, integers of one value
+  bool varied = false;     // what is the same in every other draw is not: recorded contents, integers of one value
+  bool same_sign = false;  // what is recorded as positive or as negative stays so
   bool recorded() const { return normals == Normals::torch; }
   bool hard() const { return normals == Normals::far || normals == Normals::zeros || normals == Normals::lone; }
 };
 // The recorded one first. A spread above the recorded one asks for more than the same error on the same numbers; far
 // out are clamps and saturation; lone numbers ask for every term of a sum, where the tolerance of halves does not. The
-// seeds of the others come from `seed` and the candidate's own text, so that no candidate can hold their answers.
+// seeds of the others come from `seed`, the candidate's own text and the secret, so that no candidate can hold their
+// answers.
 std::vector<Draw> check_draws(std::uint64_t seed, int extra, bool halves, std::uint64_t candidate);
 
 // For people: "inputs drawn anew, 4 times as wide, some far out".

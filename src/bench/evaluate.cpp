@@ -13,6 +13,7 @@
 #include "bench/peer.h"
 #include "bench/trials.h"
 #include "bench/verdict.h"
+#include "exec/walk.h"
 #include "ops/lower.h"
 #include "pass/checked_backend.h"
 #include "pass/match_text.h"
@@ -43,23 +44,10 @@ bool gives_halves(const RunValue& value) {
   });
 }
 
-// What some of its tensors hold may decide shapes, or numbers that are given to kernels: other draws need other
-// kernels, and none can be compiled once the worker is sealed.
-bool has_shapes_by_contents(const Graph& graph) {
-  constexpr std::string_view kNames[] = {"nonzero", "argwhere",           "masked_select",
-                                         "unique",  "unique_consecutive", "item",
-                                         "tolist",  "bincount",           "repeat_interleave"};
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
-    const std::string_view name = std::string_view(node.target).substr(node.target.rfind('.') + 1);
-    bool by_mask = false;  // x[mask]
-    if (node.target == "operator.getitem") value_nodes(node.args[1], [&](NodeId) { by_mask = true; });
-    return by_mask || std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-  });
-}
-
-// Of all text of a candidate. No text can be made to have a digest that was chosen before.
-std::uint64_t digest_of(const PassFolder& folder) {
-  std::string all;
+// Of all text of a candidate. No text can be made to have a digest that was chosen before, and without the secret
+// nobody knows which one it has.
+std::uint64_t digest_of(const PassFolder& folder, std::uint64_t secret) {
+  std::string all = std::to_string(secret);
   for (const Pass& pass : folder.passes) all += sha256_hex(pass.name);  // in the order that they are applied
   for (const auto& loader : folder.loaders)
     for (const auto& [name, module] : loader->modules()) all += sha256_hex(name) + sha256_hex(module->syntax.source());
@@ -95,7 +83,8 @@ class Evaluator::Impl {
       judge_ = std::make_unique<CaseJudge>(*source_, engine_, options_.at);
       answers_ = std::make_unique<AnswerCheck>(graph_, *judge_, engine_, is_anyones(), out_);
       cases_.push_back(need(source_->recorded(options_.seed), Status::eager_fail));
-      draws_ = check_draws(options_.seed, options_.draws, gives_halves(cases_[0].expected), digest_of(passes_));
+      draws_ = check_draws(options_.seed, options_.draws, gives_halves(cases_[0].expected),
+                           digest_of(passes_, options_.secret));
       stage("compile");
       make_subject();
       stage("run");
@@ -193,6 +182,7 @@ class Evaluator::Impl {
         subject_ = local(program_none_, {}, {}, Status::compile_fail);
         return;
       }
+      case Kind::author: stop(Status::compile_fail, {Code::usage, {}, "the author's passes are not written yet", {}});
       case Kind::eager_python:
       case Kind::inductor:
         subject_ = need(peer_subject(candidate_, graph_, engine_, options_.device), Status::compile_fail);
@@ -286,7 +276,8 @@ class Evaluator::Impl {
     const RunValue got = run_checked(*subject, backend, inputs);
     Comparison out = compare(cases_[0].expected_on_cpu, got, engine_).take();
     if (out.outcome == Comparison::Outcome::compared) judge_->excuse(cases_[0], out, got, inputs);
-    const bool others = backend.by_contents() || has_shapes_by_contents(graph_.graph);
+    // Shapes and numbers decide what kernels there are, and none can be compiled once the worker is sealed.
+    const bool others = backend.by_contents() || needs_contents(graph_, engine_);
     for (std::size_t i = 1; i < draws_.size() && others; ++i)
       if (auto c = other_case(i)) {
         run_checked(*subject, backend, source_->given(*c));

@@ -21,6 +21,7 @@ struct EvaluateOptions {
   MatchMode match = MatchMode::normal;
   DeviceType device = DeviceType::cpu;
   std::uint64_t seed = 1024;
+  std::uint64_t secret = 0;  // of the draws beyond the recorded one (bench/draws.h)
   int at = -5;               // status `correct` means right at this t
   int draws = 2;             // beyond the recorded inputs
   bool checked = true;       // run the checked build first

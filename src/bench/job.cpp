@@ -33,47 +33,39 @@ constexpr int kEagerCalls = 16;   // more than a stage makes of such
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
+// `each` is called with the name and the value of every option that a worker is told.
+template <class Options, class Each>
+void each_option(Options& o, const Each& each) {
+  each("seed", o.seed);
+  each("secret", o.secret);
+  each("at", o.at);
+  each("draws", o.draws);
+  each("checked", o.checked);
+  each("cuda_graphs", o.cuda_graphs);
+  each("baseline", o.baseline);
+  each("pattern_limit", o.load.pattern_limit);
+  each("replacement_func_limit", o.load.replacement_func_limit);
+  each("open_policy", o.load.open_policy);
+  each("input_passes", o.load.input_folder);
+  each("warmup", o.timing.warmup);
+  each("trials", o.timing.trials);
+  each("budget_s", o.timing.budget_s);
+  each("noise_limit", o.timing.noise_limit);
+  each("repeats", o.timing.repeats);
+  each("order_seed", o.timing.order_seed);
+}
+
 json options_json(const EvaluateOptions& o) {
-  return {{"match", o.match == MatchMode::strict ? "strict" : "normal"},
-          {"device", device_text(o.device)},
-          {"seed", o.seed},
-          {"at", o.at},
-          {"draws", o.draws},
-          {"checked", o.checked},
-          {"cuda_graphs", o.cuda_graphs},
-          {"baseline", o.baseline},
-          {"pattern_limit", o.load.pattern_limit},
-          {"replacement_func_limit", o.load.replacement_func_limit},
-          {"open_policy", o.load.open_policy},
-          {"input_passes", o.load.input_folder},
-          {"warmup", o.timing.warmup},
-          {"trials", o.timing.trials},
-          {"budget_s", o.timing.budget_s},
-          {"noise_limit", o.timing.noise_limit},
-          {"repeats", o.timing.repeats},
-          {"order_seed", o.timing.order_seed}};
+  json out = {{"strict", o.match == MatchMode::strict}, {"device", device_text(o.device)}};
+  each_option(o, [&](const char* name, const auto& value) { out[name] = value; });
+  return out;
 }
 
 EvaluateOptions options_from(const json& j) {
   EvaluateOptions o;
-  o.match = j.at("match") == "strict" ? MatchMode::strict : MatchMode::normal;
+  o.match = j.at("strict").get<bool>() ? MatchMode::strict : MatchMode::normal;
   o.device = device_from_name(j.at("device").get<std::string>()).take();
-  j.at("seed").get_to(o.seed);
-  j.at("at").get_to(o.at);
-  j.at("draws").get_to(o.draws);
-  j.at("checked").get_to(o.checked);
-  j.at("cuda_graphs").get_to(o.cuda_graphs);
-  j.at("baseline").get_to(o.baseline);
-  j.at("pattern_limit").get_to(o.load.pattern_limit);
-  j.at("replacement_func_limit").get_to(o.load.replacement_func_limit);
-  j.at("open_policy").get_to(o.load.open_policy);
-  j.at("input_passes").get_to(o.load.input_folder);
-  j.at("warmup").get_to(o.timing.warmup);
-  j.at("trials").get_to(o.timing.trials);
-  j.at("budget_s").get_to(o.timing.budget_s);
-  j.at("noise_limit").get_to(o.timing.noise_limit);
-  j.at("repeats").get_to(o.timing.repeats);
-  j.at("order_seed").get_to(o.timing.order_seed);
+  each_option(o, [&](const char* name, auto& value) { j.at(name).get_to(value); });
   return o;
 }
 
@@ -98,6 +90,13 @@ void pin_threads(Engine& engine) {
     if (end - begin == 1) pin(all.subspan(static_cast<std::size_t>(begin), 1));
   };
   engine.parallel(static_cast<std::int64_t>(count), 1, pin_one, &cores);
+}
+
+json candidate_json(const Candidate& c) {
+  return {{"kind", static_cast<int>(c.kind)}, {"name", c.name}, {"path", c.path}, {"mode", c.mode}};
+}
+Candidate candidate_from(const json& j) {
+  return {static_cast<Candidate::Kind>(j.at("kind").get<int>()), j.at("name"), j.at("path"), j.at("mode")};
 }
 
 Record failed(Status status, Error error) {
@@ -165,7 +164,7 @@ void serve(guard::Channel& channel, const json& request) {
   EvaluateOptions options = options_from(request.at("options"));
   options.stage = [&](std::string_view name) { channel.stage(name); };
   options.seal = [device = options.device] { return guard::seal(seal_options(device)); };
-  const Candidate candidate = candidate_from_text(request.at("candidate").get<std::string>()).take();
+  const Candidate candidate = candidate_from(request.at("candidate"));
   std::string passes;
   if (candidate.kind == Candidate::Kind::passes) {
     auto folder = candidate.folder_for(request.at("task").get<std::string>(), request.at("sample").get<std::string>());
@@ -337,7 +336,7 @@ void JobRun::verify(const Cancelled& cancelled) {
   const json request = {{"task", job_.task},
                         {"sample", job_.sample},
                         {"graph", job_.graph},
-                        {"candidate", job_.candidate},
+                        {"candidate", candidate_json(job_.candidate)},
                         {"options", options_json(job_.options)},
                         {"alone", job_.alone},
                         {"memory_bytes", job_.memory_bytes},

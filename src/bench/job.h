@@ -16,7 +16,7 @@ struct Job {
   std::string task;    // its name
   std::string sample;  // the task's folder; empty where there is none
   std::string graph;
-  std::string candidate;  // as candidate_from_text reads it
+  Candidate candidate;
   int attempt = 0;
   std::string contents;     // of the graph and the passes
   EvaluateOptions options;  // but for `stage`

@@ -33,9 +33,7 @@ constexpr std::string_view kMarkers[] = {"[Processing]", "[Config]",   "[Datatyp
 
 // One line without markers; the first letter of one becomes an underscore.
 std::string plain(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
+  std::string out = text_printable(text, ' ');
   for (const std::string_view marker : kMarkers)
     for (std::size_t at = out.find(marker); at != std::string::npos; at = out.find(marker, at)) out[at] = '_';
   return out;

@@ -30,13 +30,15 @@ class Collector {
   std::unordered_map<std::string, std::size_t> at_;
 };
 
-// A JSONL file begins with an object; what is no regular file is left to file_read's error.
+// As a record begins; lines of a log may begin with objects of others. What is no regular file is left to file_read's
+// error.
 bool is_jsonl(const std::string& path) {
+  constexpr std::string_view kBegin = R"({"record":)";
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return false;
   std::ifstream in(path, std::ios::binary);
-  char first = 0;
-  return in >> first && first == '{';
+  std::string first(kBegin.size(), '\0');
+  return in >> std::ws && in.read(first.data(), static_cast<std::streamsize>(first.size())) && first == kBegin;
 }
 
 Results log_results(const std::string& path, std::string_view text) {

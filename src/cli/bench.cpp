@@ -27,63 +27,38 @@ struct Options {
   std::string candidates = "pass_dir", out;
   bool retry_unstable = false, quiet = false, author_measure = true;
 };
-constexpr std::string_view kAuthor = "author";
-
-std::string_view after_name(std::string_view candidate) { return candidate.substr(candidate.find('=') + 1); }
-std::string name_of(const std::string& candidate) {
-  return after_name(candidate) == kAuthor ? candidate.substr(0, candidate.find('='))
-                                          : candidate_from_text(candidate).take().name;
-}
 
 using Key = std::tuple<std::string, std::string, std::string>;
 Key key_of(const Record& r) { return {r.task, r.graph, r.candidate}; }
 
 // The candidate that stands for the built-in author's passes, in a folder of the run; where the author found nothing to
 // gain, the graph stays as it is.
-std::string author_task(const std::string& name, const Task& task, const std::string& run, const BenchOptions& options,
-                        bool measure) {
+Candidate author_task(const std::string& name, const Task& task, const std::string& run, const BenchOptions& options,
+                      bool measure) {
   const std::string folder = run + "/author/" + task.name;
   const auto some = author::author_in_process(task.graphs, folder, measure, options.threads, options.evaluate.device);
   if (!some) fmt::print(stderr, "{}: {}\n", task.name, some.error().message);
-  return fmt::format("{}={}", name, some && *some ? folder : "none");
-}
-
-// A run is one measurement: the same machine and protocol throughout.
-void require_same(const Conditions& run, const Conditions& now) {
-  const auto differs = [&](std::string_view what, const auto& a, const auto& b) {
-    if (a == b) return;
-    fail({Code::usage,
-          {},
-          fmt::format("this run was made with {} {}, now it is {}", what, a, b),
-          {"use the same options, or another --out folder"}});
-  };
-  differs("device", run.device, now.device);
-  differs("hardware", run.hardware, now.hardware);
-  differs("threads", run.threads, now.threads);
-  differs("warmup", run.warmup, now.warmup);
-  differs("trials", run.trials, now.trials);
-  differs("budget", run.budget_s, now.budget_s);
-  const auto before = text_split(run.options, ' '), options = text_split(now.options, ' ');
-  for (std::size_t i = 0; i < before.size() && !run.options.empty(); ++i)
-    differs("the option", before[i], i < options.size() ? options[i] : "");
+  Candidate out = some && *some ? candidate_of_passes(folder).take() : candidate_from_text("none").take();
+  out.name = name;
+  return out;
 }
 
 std::vector<Job> all_jobs(const std::vector<Task>& tasks, const BenchOptions& options, const Conditions& conditions,
                           const Options& o) {
   std::vector<Job> out;
   std::set<std::string> authors;
-  for (const std::string& candidate : options.candidates)
-    if (after_name(candidate) == kAuthor) authors.insert(name_of(candidate));
+  for (const Candidate& candidate : options.candidates)
+    if (candidate.kind == Candidate::Kind::author) authors.insert(candidate.name);
   const bool authored = !authors.empty();
   Progress progress("tasks authored", tasks.size(), o.quiet || !authored);
   for (const Task& task : tasks) {
     BenchOptions own = options;
-    for (std::string& candidate : own.candidates)
-      if (after_name(candidate) == kAuthor)
-        candidate = author_task(name_of(candidate), task, o.out, options, o.author_measure);
+    for (Candidate& candidate : own.candidates)
+      if (candidate.kind == Candidate::Kind::author)
+        candidate = author_task(candidate.name, task, o.out, options, o.author_measure);
     if (authored) progress.step(0);
     for (Job& job : bench_jobs({task}, own, conditions)) {
-      if (authored && authors.count(name_of(job.candidate)) > 0) {
+      if (authored && authors.contains(job.candidate.name)) {
         job.contents = Contents().of(job.graph, "");  // measured again, it may choose otherwise
         if (options.evaluate.device == DeviceType::cuda)
           job.conditions.cuda_graphs = job.options.cuda_graphs = options.cuda_graphs.value_or(true);
@@ -100,12 +75,11 @@ int bench(const Options& o, const std::string& config) {
   std::set<std::string> names;
   for (const std::string_view item : text_split(o.candidates, ',')) {
     if (text_trim(item).empty()) continue;
-    options.candidates.emplace_back(text_trim(item));
-    const std::string name = name_of(options.candidates.back());
-    if (!names.insert(name).second)
+    const Candidate& added = options.candidates.emplace_back(candidate_from_text(std::string(text_trim(item))).take());
+    if (!names.insert(added.name).second)
       fail({Code::usage,
             {},
-            fmt::format("two candidates are called '{}'", name),
+            fmt::format("two candidates are called '{}'", added.name),
             {"give one of them another name: NAME=FOLDER"}});
   }
   if (options.candidates.empty()) fail({Code::usage, {}, "no candidate given", {"--candidates eager,none,FOLDER"}});
@@ -131,7 +105,7 @@ int bench(const Options& o, const std::string& config) {
   std::set<Key> wanted;
   std::size_t changed = 0;
   for (Job job : all) {
-    const Key key = {job.task, job.graph, candidate_from_text(job.candidate).take().name};
+    const Key key = {job.task, job.graph, job.candidate.name};
     if (!wanted.insert(key).second) continue;
     const auto done = finished.find(key);
     if (done != finished.end()) {
@@ -163,7 +137,7 @@ int bench(const Options& o, const std::string& config) {
   }
   std::vector<Record> records;  // in the order of the list, whatever the order of the run
   for (const Job& job : all)
-    if (auto node = finished.extract(Key{job.task, job.graph, candidate_from_text(job.candidate).take().name}))
+    if (auto node = finished.extract(Key{job.task, job.graph, job.candidate.name}))
       records.push_back(std::move(node.mapped()));
   if (!complete) {
     fmt::print(stderr, "stopped with {} of {} evaluations done; the same command goes on\n", records.size(),
@@ -188,9 +162,7 @@ void add_bench(CLI::App& app, Outcome& outcome) {
                    "pass_dir (each sample's own), a "
                    "folder (of passes, or with a subfolder for each task), NAME=FOLDER")
       ->capture_default_str();
-  command->add_option("--out", o->out, "The run's folder: records.jsonl, index.sqlite, config.toml")
-      ->required()
-      ->type_name("RUN");
+  command->add_option("--out", o->out, "The run's folder: records.jsonl and config.toml")->required()->type_name("RUN");
   command->add_flag("--retry-unstable", o->retry_unstable, "Measure again what was too noisy");
   command->add_flag("!--no-measure", o->author_measure, "The author decides by its cost model alone");
   command->add_flag("--quiet", o->quiet, "No progress");

@@ -66,11 +66,27 @@ void catch_interrupts() {
 
 void say_waiting() { fmt::print(stderr, "another bench on this machine is timing; waiting for it\n"); }
 
-void require_python(const BenchOptions& options) {
-  const auto in_python = [](const std::string& text) {
-    const auto candidate = candidate_from_text(text);
-    return candidate && candidate->in_python();
+void require_same(const Conditions& run, const Conditions& now) {
+  const auto differs = [&](std::string_view what, const auto& a, const auto& b) {
+    if (a == b) return;
+    fail({Code::usage,
+          {},
+          fmt::format("this run was made with {} {}, now it is {}", what, a, b),
+          {"use the same options, or another --out folder"}});
   };
+  differs("device", run.device, now.device);
+  differs("hardware", run.hardware, now.hardware);
+  differs("threads", run.threads, now.threads);
+  differs("warmup", run.warmup, now.warmup);
+  differs("trials", run.trials, now.trials);
+  differs("budget", run.budget_s, now.budget_s);
+  const auto before = text_split(run.options, ' '), options = text_split(now.options, ' ');
+  for (std::size_t i = 0; i < before.size() && !run.options.empty(); ++i)
+    differs("the option", before[i], i < options.size() ? options[i] : "");
+}
+
+void require_python(const BenchOptions& options) {
+  const auto in_python = [](const Candidate& candidate) { return candidate.in_python(); };
   if (options.evaluate.baseline == "eager-python" ||
       std::any_of(options.candidates.begin(), options.candidates.end(), in_python))
     peer_ready().take();

@@ -27,5 +27,7 @@ void say_waiting();
 
 // Throws where a candidate, or the baseline, needs a Python that is not there.
 void require_python(const BenchOptions& options);
+// A run is one measurement: the same machine and protocol throughout.
+void require_same(const Conditions& run, const Conditions& now);
 
 }  // namespace passnet::cli

@@ -9,6 +9,7 @@
 #include "bench/log.h"
 #include "cli/bench_options.h"
 #include "cli/bench_report.h"
+#include "cli/config_file.h"
 #include "cli/json_line.h"
 #include "cli/progress.h"
 #include "cli/task_list.h"
@@ -28,8 +29,12 @@ int eval(const Options& o) {
   if (o.passes.empty() == o.candidate.empty())
     fail({Code::usage, {}, "what is to be evaluated?", {"give --passes FOLDER, or --candidate NAME"}});
   BenchOptions options = o.flags.resolve();
-  options.candidates = {o.passes.empty() ? o.candidate : o.passes};
-  const Candidate candidate = candidate_from_text(options.candidates[0]).take();
+  const Candidate candidate =
+      (o.passes.empty() ? candidate_from_text(o.candidate) : candidate_of_passes(o.passes)).take();
+  if (candidate.kind == Candidate::Kind::author)
+    fail(
+        {Code::usage, {}, "eval takes passes that are there", {"passnet author writes them, passnet bench does both"}});
+  options.candidates = {candidate};
   const std::vector<Task> tasks = o.tasks.resolve();
   require_python(options);
   if (tasks.size() > 1)
@@ -37,13 +42,17 @@ int eval(const Options& o) {
   catch_interrupts();
   const auto workers = guard::template_start(job_load, job_serve).take();
   std::unique_ptr<Journal> journal;
-  std::vector<Job> jobs = bench_jobs(tasks, options, conditions_now(options, *workers));
+  const Conditions conditions = conditions_now(options, *workers);
+  std::vector<Job> jobs = bench_jobs(tasks, options, conditions);
   if (o.write) {
+    const bool of_a_bench = file_exists(fmt::format("{}/{}", o.out, kConfigFile));
     journal = Journal::open(o.out).take();
-    for (const Record& r : journal_read(o.out).take().records)
+    for (const Record& r : journal_read(o.out).take().records) {
+      if (of_a_bench) require_same(r.conditions, conditions);
       for (Job& job : jobs)
         if (r.task == job.task && r.graph == job.graph && r.candidate == candidate.name)
           job.attempt = std::max(job.attempt, r.attempt + 1);
+    }
   }
   std::vector<Record> records;
   std::string log;

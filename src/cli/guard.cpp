@@ -8,6 +8,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "bench/bench.h"
+#include "bench/draws.h"
 #include "cli/bench_options.h"
 #include "cli/command.h"
 #include "cli/json_line.h"
@@ -29,10 +30,18 @@ struct Options {
 
 // A row of the suite's table.txt.
 struct Row {
-  std::string file, graph, kind;
+  enum class Kind : std::uint8_t { exploit, wrong, right, harmless } kind = Kind::exploit;
+  enum class Reached : std::uint8_t { load, host, run } reached = Reached::load;  // as table.txt explains
+  std::string file, graph;
   std::vector<std::string> statuses;
-  std::string caught, reason, trick;
+  std::string reason, trick;
 };
+constexpr std::string_view kKinds[] = {"exploit", "wrong", "right", "harmless"};
+constexpr std::string_view kReached[] = {"load", "host", "run"};
+template <class Enum, std::size_t N>
+std::string_view name_of(const std::string_view (&names)[N], Enum value) {
+  return names[static_cast<std::size_t>(value)];
+}
 
 Row row_from(std::string_view line, const std::string& path, std::uint32_t number) {
   const auto cells = text_split(line, '|');
@@ -41,13 +50,19 @@ Row row_from(std::string_view line, const std::string& path, std::uint32_t numbe
   Row row;
   row.file = text_trim(cells[0]);
   row.graph = text_trim(cells[1]);
-  row.kind = text_trim(cells[2]);
+  const auto one_of = [&](const auto& names, std::string_view text) {
+    const auto* found = std::find(std::begin(names), std::end(names), text);
+    if (found == std::end(names))
+      fail({Code::syntax, {path, number, 0, std::string(line)}, fmt::format("'{}' has no meaning there", text), {}});
+    return found - std::begin(names);
+  };
+  row.kind = static_cast<Row::Kind>(one_of(kKinds, text_trim(cells[2])));
   for (const std::string_view status : text_split(text_trim(cells[3]), ' ')) {
     if (!status_from_name(status))
       fail({Code::syntax, {path, number, 0, std::string(line)}, fmt::format("no such status: '{}'", status), {}});
     row.statuses.emplace_back(status);
   }
-  row.caught = text_trim(cells[4]);
+  row.reached = static_cast<Row::Reached>(one_of(kReached, text_trim(cells[4])));
   row.reason = text_trim(cells[5]);
   row.trick = text_trim(cells[6]);
   return row;
@@ -71,10 +86,21 @@ bool names_it(const Options& o, const Row& row) {
 
 std::string why(const Record& r) { return r.errors.empty() ? std::string() : error_line(r.errors[0]).substr(0, 300); }
 
+// How far it came, by its record: what is refused names its line or a limit, and so do faults of kernels that run.
+Row::Reached reached(const Record& r) {
+  if (r.errors.empty()) return Row::Reached::run;
+  const std::string_view last = r.stages.empty() ? "check" : std::string_view(r.stages.back().name);  // none: it died
+  if (last == "read" || last == "match") return Row::Reached::load;
+  const Error& e = r.errors[0];
+  const bool in_kernel = e.code == Code::memory || (e.code == Code::kernel && r.status == Status::runtime_fail);
+  return !in_kernel && (e.where.line != 0 || e.code == Code::limit) ? Row::Reached::host : Row::Reached::run;
+}
+
 // A measurement that is too noisy is no judgement on the candidate.
 bool as_expected(const Row& row, const Record& r) {
   const std::string_view status = r.status == Status::unstable ? "correct" : status_name(r.status);
   if (std::find(row.statuses.begin(), row.statuses.end(), status) == row.statuses.end()) return false;
+  if (row.reached != reached(r)) return false;
   if (row.reason == "-") return true;
   return std::any_of(r.errors.begin(), r.errors.end(), [&](const Error& e) {
     return e.message.find(row.reason) != std::string::npos ||
@@ -87,11 +113,11 @@ struct Tally {
 
   void count(const Row& row, bool good, const Record& r) {
     const bool correct = r.status == Status::correct || r.status == Status::unstable;
-    if (row.kind == "exploit") {
+    if (row.kind == Row::Kind::exploit) {
       ++exploits;
       caught += good ? 1 : 0;
-      executed += row.caught == "run" ? 1 : 0;
-    } else if (row.kind == "wrong") {
+      executed += reached(r) == Row::Reached::run ? 1 : 0;
+    } else if (row.kind == Row::Kind::wrong) {
       ++wrong;
       wrong_found += good ? 1 : 0;
     } else {
@@ -115,8 +141,9 @@ int exploits(const Options& o) {
     Job job;
     job.task = row.file;
     job.graph = o.folder + "/graphs/" + row.graph;
-    job.candidate = o.folder + "/passes/" + row.file;
+    job.candidate = candidate_of_passes(o.folder + "/passes/" + row.file).take();
     job.options = options.evaluate;
+    job.options.secret = draw_secret();
     job.threads = options.threads;
     job.timeout_s = o.timeout_s;
     job.memory_bytes = o.memory_mib << 20;
@@ -142,7 +169,7 @@ int exploits(const Options& o) {
           if (o.json)
             fmt::print("{}\n", json_line(nlohmann::ordered_json({{"candidate", row.file},
                                                                  {"graph", row.graph},
-                                                                 {"kind", row.kind},
+                                                                 {"kind", name_of(kKinds, row.kind)},
                                                                  {"status", status_name(r.status)},
                                                                  {"as_expected", good},
                                                                  {"reason", why(r)},
@@ -151,11 +178,13 @@ int exploits(const Options& o) {
           else if (!good || o.all)
             fmt::print(
                 "{} {:<32} {:<8} {:<14} {}\n",
-                good                    ? "ok    "
-                : row.kind == "exploit" ? "MISSED"
-                                        : "WRONG ",
-                row.file, row.kind, status_name(r.status),
-                good ? why(r) : fmt::format("expected {} ({}); {}", text_join(row.statuses, " "), row.reason, why(r)));
+                good                             ? "ok    "
+                : row.kind == Row::Kind::exploit ? "MISSED"
+                                                 : "WRONG ",
+                row.file, name_of(kKinds, row.kind), status_name(r.status),
+                good ? why(r)
+                     : fmt::format("expected {} ({}) in {}, came to {}; {}", text_join(row.statuses, " "), row.reason,
+                                   name_of(kReached, row.reached), name_of(kReached, reached(r)), why(r)));
         },
         say_waiting);
     if (!finished) return kInterrupted;

@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "bench/device.h"
+#include "bench/draws.h"
 #include "bench/evaluate.h"
 #include "cli/command.h"
 #include "cli/graph_list.h"
@@ -86,6 +87,7 @@ void print_text(const std::string& graph, const Evaluation& e) {
 
 int run(const Options& o) {
   EvaluateOptions options = o.evaluate;
+  options.secret = draw_secret();
   options.draws = 0;  // the recorded inputs say what happens; more draws are the bench's
   options.device = device_from_name(o.device).take();
   const auto graphs = o.selection.resolve();

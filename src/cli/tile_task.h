@@ -31,7 +31,8 @@ struct TileTask {
 // Throws Failure.
 TileTask read_task(const TileRequest& request);
 
-// The buffers' bytes, filled as the arguments say; equal for equal requests. Where only addresses are wanted, any bytes.
+// The buffers' bytes, filled as the arguments say; equal for equal requests. Where only addresses are wanted, any
+// bytes.
 class TileMemory {
  public:
   TileMemory(const TileTask& task, const TileRequest& request, bool filled = true);

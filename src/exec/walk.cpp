@@ -225,6 +225,21 @@ Result<std::vector<RunValue>> propagate(const GraphFolder& folder, Engine& engin
   });
 }
 
+bool needs_contents(const GraphFolder& folder, Engine& engine) {
+  auto program = lower_graph(folder.graph);
+  if (!program) return true;
+  place(program->steps, Value::device("meta", -1));
+  const auto executable = engine.prepare(*program, folder.graph, DeviceType::meta);
+  std::vector<TensorRef> inputs;
+  for (const std::int32_t i : folder.inputs) {
+    const TensorMeta& meta = folder.metas[at(i)];
+    auto input = engine.allocate({meta.shape, contiguous_strides(meta.shape), meta.dtype, DeviceType::meta});
+    if (!input) return true;
+    inputs.push_back(std::move(*input));
+  }
+  return !executable || !(*executable)->run(inputs);
+}
+
 Result<std::vector<RunValue>> propagate_known(const GraphFolder& folder, Engine& engine) {
   return guarded([&] {
     const Graph& graph = folder.graph;

@@ -91,7 +91,11 @@ std::vector<std::string> why_not_applied(const Graph& graph, const PassFolder& f
       const Pattern pattern(pass.pattern);
       const MatchResult result = find_matches(pattern, index, mode);
       const std::vector<Reason> reasons = explain(pattern, index, mode, result);
-      why = reasons.empty() ? "no match" : reason_line(reasons[0], reason_text(reasons[0], pattern, index, mode));
+      why = "no match";
+      if (!reasons.empty()) {
+        const ReasonText text = reason_text(reasons[0], pattern, index, mode);
+        why = reason_line(reasons[0], text) + (text.advice.empty() ? "" : "; " + text.advice);
+      }
     }
     out.push_back(fmt::format("{}: {}", pass.name, why));
   }

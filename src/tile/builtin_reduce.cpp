@@ -548,11 +548,11 @@ Operand Lowering::b_static_assert(Call& c) {
            "it is for constants; use tl.device_assert for others");
   if (truth(c[0], c.name)) return {};
   std::string text = string_arg(c, 1, "msg").value_or("");
-  if (text.empty() && call_->items.size() > 1 && call_->items[1]->kind == py::ExprKind::compare) {
-    const Operand a = eval(*call_->items[1]->items[0]), b = eval(*call_->items[1]->items[1]);
+  const py::Expr* said = call_->items.size() > 1 ? call_->items[1] : nullptr;  // call_ is another inside of eval
+  if (text.empty() && said != nullptr && said->kind == py::ExprKind::compare) {
+    const Operand a = eval(*said->items[0]), b = eval(*said->items[1]);
     if (a.is_constant() && b.is_constant())
-      text = fmt::format("{} {} {}", constant_text(a.constant), py::op_text(call_->items[1]->ops[0]),
-                         constant_text(b.constant));
+      text = fmt::format("{} {} {}", constant_text(a.constant), py::op_text(said->ops[0]), constant_text(b.constant));
   }
   refuse(text.empty() ? "tl.static_assert failed" : fmt::format("tl.static_assert failed: {}", text));
 }

@@ -227,6 +227,22 @@ Result<Compiler> compiler_seen() {
   return find_compiler([](const std::string& path) { return ask_version(path, "/tmp"); });
 }
 
+Result<std::monostate> compiler_probe() {
+  constexpr std::size_t kRoom = 1 << 20;  // bytes that a large kernel takes
+  const auto lacking = [](Error error) {
+    return Error{Code::environment, {}, "kernels cannot be compiled here: " + error.message, std::move(error.notes)};
+  };
+  auto place = CacheWorkplace::make();
+  if (!place) return lacking(std::move(place.error()));
+  const std::string out = place->path() + "/probe.so";
+  const std::string source =
+      fmt::format("extern \"C\" void {}() {{}}\n/*{}*/\n", kKernelSymbol, std::string(kRoom, ' '));
+  if (auto ms = run_compiler(source, Build::fast, place->path(), out, false); !ms)
+    return lacking(std::move(ms.error()));
+  if (auto entry = load(out); !entry) return lacking(std::move(entry.error()));
+  return std::monostate{};
+}
+
 std::vector<std::string> compile_flags(Build build) {
   // Of a kernel of 200 lines: 0.1 s, of which the linker takes 5 ms with -nostdlib and 15 ms without. g++ vectorises at
   // -O2 only where no loop has a tail, hence the cost model.

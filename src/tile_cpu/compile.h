@@ -28,6 +28,10 @@ Result<Compiler> compiler();
 // The same, asked without the cache, which stays as it is.
 Result<Compiler> compiler_seen();
 
+// Whether a kernel can be compiled and loaded here now, past the cache: where not, the error is what this machine
+// lacks.
+Result<std::monostate> compiler_probe();
+
 std::vector<std::string> compile_flags(Build build);
 
 // `source` needs no header and defines abi.h's kKernelSymbol. A source that does not compile is our bug: the error has

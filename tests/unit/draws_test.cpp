@@ -23,7 +23,7 @@ TensorMeta of_data(std::vector<std::int64_t> integers) {
   return out;
 }
 TensorMeta of_value(std::int64_t value) {
-  TensorMeta out = meta(Dtype::int64, {8});
+  TensorMeta out = meta(Dtype::int64, {128});
   out.min_val = out.max_val = MetaNumber{static_cast<double>(value), value, true};
   return out;
 }
@@ -81,6 +81,30 @@ TEST(Draws, OneNumberMayBeASize) {
   EXPECT_NE(drawn(real).data->reals[0], 0.5);
 }
 
+TEST(Draws, AFewAreNeverAsRecorded) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Draw draw{seed, 4, Normals::far, true};
+    EXPECT_NE(drawn(of_data({1, 1}), draw).data->integers, (std::vector<std::int64_t>{1, 1}));
+    EXPECT_NE(drawn(of_data({0, 1}), draw).data->integers, (std::vector<std::int64_t>{0, 1}));
+    TensorMeta ones = meta(Dtype::int64, {1, 3});
+    ones.min_val = ones.max_val = MetaNumber{1, 1, true};
+    EXPECT_NE(drawn(ones, draw).data->integers, (std::vector<std::int64_t>{1, 1, 1}));
+  }
+}
+
+TEST(Draws, ASignIsKeptWhereAllNumbersHaveIt) {
+  TensorMeta degree = meta(Dtype::float32, {128});
+  degree.mean = 1.1;
+  degree.std = 0.3;
+  const Draw draw{7, 4, Normals::zeros, true, true};
+  EXPECT_EQ(drawn(degree, draw).min_val->real, 0);
+  EXPECT_FALSE(drawn(degree, draw).max_val);
+  degree.mean = -1.1;
+  EXPECT_EQ(drawn(degree, draw).max_val->real, 0);
+  degree.std = 1.2;
+  EXPECT_FALSE(drawn(degree, draw).max_val);
+}
+
 TEST(Draws, ConstantsSpread) {
   TensorMeta constant = meta(Dtype::float32, {8});
   constant.mean = 2;
@@ -97,7 +121,7 @@ TEST(Draws, MilderComesToAnEnd) {
   int steps = 0;
   Draw last = kHard;
   for (std::optional<Draw> draw = kHard; draw; draw = milder(*draw), ++steps) last = *draw;
-  EXPECT_EQ(steps, 7);
+  EXPECT_EQ(steps, 8);
   EXPECT_EQ(last.spread, 1);
   EXPECT_EQ(last.normals, Normals::quick);
   EXPECT_FALSE(last.varied);
