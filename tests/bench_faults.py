@@ -164,7 +164,7 @@ def main():
         begin = time.time()
         lists = set(glob.glob("/tmp/perf-*.map"))  # oneDNN's, of its generated code
         calm = Bench(opt, top + "/calm", cache)
-        code, table, err = calm.run()
+        code, _, err = calm.run()
         took = time.time() - begin
         check("an undisturbed run", code == 0, err)
         more = set(glob.glob("/tmp/perf-*.map")) - lists
@@ -228,6 +228,15 @@ def main():
         found = bench.statuses()
         other = {k: (found.get(k), v) for k, v in expected.items() if found.get(k) != v}
         check("a broken cache is mended", code == 0 and found == expected, (other, err))
+
+        # a compiler that fails: no pass is blamed for it
+        bench = Bench(opt, top + "/compiler", top + "/cold")
+        bench.env["PASSNET_CXX"] = "false"
+        code, _, err = bench.run()
+        check("a broken compiler is said", code == 3 and "cannot be compiled here" in err, (code, err))
+        del bench.env["PASSNET_CXX"]
+        code, _, err = bench.run()
+        check("after a broken compiler it goes on", code == 0 and bench.statuses() == expected, err)
 
         # two on one folder
         bench = Bench(opt, top + "/two", cache, trials=1000)  # long enough to meet

@@ -78,14 +78,24 @@ std::vector<Task> TaskSelection::resolve() const {
   if (folders.empty()) fail({Code::usage, {}, "no task given", {"name sample or graph folders, or --list FILE"}});
   std::vector<Task> out;
   std::map<std::string, std::size_t> by_folder;  // of graphs that were given one by one
+  std::map<std::string, std::string> by_name;    // a record knows its task by its name alone
+  const auto named = [&](const std::string& folder) {
+    const auto [known, fresh] = by_name.try_emplace(name_of(folder), absolute(folder));
+    if (!fresh && known->second != absolute(folder))
+      fail({Code::usage,
+            {},
+            fmt::format("two tasks are called '{}': {} and {}", known->first, known->second, absolute(folder)),
+            {"rename one of the folders, or bench them apart"}});
+    return known->first;
+  };
   for (const std::string& path : folders) {
     if (is_sample(path)) {
-      out.push_back({name_of(path), path, graphs_of(path, root)});
+      out.push_back({named(path), path, graphs_of(path, root)});
       continue;
     }
     const std::string parent = std::filesystem::path(absolute(path)).parent_path().string();
     const auto [at, fresh] = by_folder.try_emplace(parent, out.size());
-    if (fresh) out.push_back({name_of(parent), is_sample(parent) ? parent : "", {}});
+    if (fresh) out.push_back({named(parent), is_sample(parent) ? parent : "", {}});
     out[at->second].graphs.push_back(path);
   }
   for (Task& task : out) {

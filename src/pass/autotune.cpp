@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kRuns = 5;                  // of one candidate, the first not counted unless it is slow
+constexpr int kRuns = 5;                  // of one candidate at most, the fastest counts
 constexpr double kEnough = 0.05;          // seconds spent on one candidate
 constexpr std::size_t kAlignment = 4096;  // copies lie to a page as the originals do
 

@@ -211,7 +211,6 @@ class Emitter {
   // ---- element.cpp
   Ref eval(ValueId v, const Index& index, Mode mode);
   Ref eval_op(const Op& op, ValueId v, const Index& index, Mode mode);
-  Ref eval_shape(const Op& op, const Index& index, Mode mode);
   Ref eval_array(const Array& array, const Index& index, Mode mode);
   Ref eval_range(const Op& op, const Index& index, Mode mode);
   Ref moving(ValueId v, const Index& index, std::int64_t step);
