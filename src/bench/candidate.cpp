@@ -12,8 +12,6 @@ namespace passnet {
 
 namespace {
 
-constexpr const char* kOwn = "pass_dir";  // a sample's own passes
-
 struct Named {
   std::string_view name;
   Candidate::Kind kind;
@@ -48,7 +46,7 @@ Result<Candidate> candidate_from_text(const std::string& text) {
                    {fmt::format("modes of inductor: {}", fmt::join(kModes, ", "))}};
     return out;
   }
-  if (what == kOwn) return out;
+  if (what == kOwnPasses) return out;
   auto passes = candidate_of_passes(what);
   if (!passes || (equals != std::string::npos && out.name.empty()))
     return Error{Code::usage,
@@ -71,15 +69,15 @@ Result<Candidate> candidate_of_passes(std::string path) {
 }
 
 Result<std::string> Candidate::folder_for(const std::string& task, const std::string& sample) const {
-  if (path.empty()) return (sample.empty() ? "" : sample + "/") + kOwn;
+  if (path.empty()) return (sample.empty() ? "" : sample + "/") + kOwnPasses;
   if (path.ends_with(".py") || holds_passes(path)) return path;
-  for (const std::string& folder : {path + "/" + task, path + "/" + task + "/" + kOwn})
+  for (const std::string& folder : {path + "/" + task, path + "/" + task + "/" + kOwnPasses})
     if (holds_passes(folder)) return folder;
   return Error{
       Code::pass,
       {path, 0, 0, {}},
       fmt::format("no passes for task '{}'", task),
-      {fmt::format("looked for {} in {}, {}/{} and {}/{}/{}", kOutputOrder, path, path, task, path, task, kOwn)}};
+      {fmt::format("looked for {} in {}, {}/{} and {}/{}/{}", kOutputOrder, path, path, task, path, task, kOwnPasses)}};
 }
 
 }  // namespace passnet

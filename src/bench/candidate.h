@@ -8,6 +8,8 @@
 
 namespace passnet {
 
+inline constexpr const char* kOwnPasses = "pass_dir";  // a sample's own passes
+
 struct Candidate {
   enum class Kind : std::uint8_t {
     passes,        // a pass folder, or a folder with one for each task

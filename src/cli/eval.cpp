@@ -29,8 +29,12 @@ int eval(const Options& o) {
   if (o.passes.empty() == o.candidate.empty())
     fail({Code::usage, {}, "what is to be evaluated?", {"give --passes FOLDER, or --candidate NAME"}});
   BenchOptions options = o.flags.resolve();
-  const Candidate candidate =
-      (o.passes.empty() ? candidate_from_text(o.candidate) : candidate_of_passes(o.passes)).take();
+  // A sample without passes has a score, too: entry.sh names its pass_dir whether it is there or not.
+  const bool own = o.passes == kOwnPasses && !file_exists(o.passes);
+  const Candidate candidate = (o.passes.empty() ? candidate_from_text(o.candidate)
+                               : own            ? candidate_from_text(kOwnPasses)
+                                                : candidate_of_passes(o.passes))
+                                  .take();
   if (candidate.kind == Candidate::Kind::author)
     fail(
         {Code::usage, {}, "eval takes passes that are there", {"passnet author writes them, passnet bench does both"}});
