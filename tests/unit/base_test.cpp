@@ -58,7 +58,8 @@ TEST(PythonFloat, IsPythonsRepr) {
 TEST(TextPrintable, HasNoControlCharacters) {
   EXPECT_EQ(text_printable("a b"), "a b");
   EXPECT_EQ(text_printable("\x1b[2J\n\x7f"), ".[2J..");
-  EXPECT_EQ(text_printable("\xc3\xa9 \xc2\x9b"), "\xc3\xa9 \xc2.");
+  EXPECT_EQ(text_printable("\xc3\xa9 \xc2\x9b"), "\xc3\xa9 .");
+  EXPECT_EQ(text_printable("a\xe2\x80\xa8 b\xe2\x80\xae", ' '), "a  b ");  // a separator of lines, a mark of direction
   EXPECT_EQ(text_printable("\x9b"), ".");
   EXPECT_EQ(text_printable("\xe2\x80\x93"), "\xe2\x80\x93");
 }
