@@ -99,7 +99,8 @@ void EvaluationFlags::add_options(CLI::App& command) {
       ->check(CLI::IsMember({"author", "all", "none"}))
       ->capture_default_str();
   add_threads(command, bench.threads, "Threads of torch and of kernels while timing; 0: all cores");
-  command.add_option("--cores", cores, "Cores to which timing is pinned, as 0-3,6; default: the last ones, one for each thread");
+  command.add_option("--cores", cores,
+                     "Cores to which timing is pinned, as 0-3,6; default: the last ones, one for each thread");
   add_jobs(command, bench.jobs, "Verifications");
   command.add_option("--warmup", e.timing.warmup, "Warm-up calls")->check(CLI::Range(1, 100000))->capture_default_str();
   command.add_option("--trials", e.timing.trials, "Timed calls")->check(CLI::Range(2, 100000))->capture_default_str();
