@@ -121,7 +121,7 @@ void vary(TensorMeta& meta, bool may_grow, Random& random) {
 
 }  // namespace
 
-std::uint64_t draw_secret() {
+static std::uint64_t find_secret() {
   constexpr const char* kEntry = "draws.secret";
   if (const char* given = std::getenv("PASSNET_DRAW_SECRET"); given != nullptr && *given != '\0') return hash64(given);
   if (const auto known = cache_read(kEntry)) return hash64(*known);
@@ -129,6 +129,11 @@ std::uint64_t draw_secret() {
   const std::string fresh = fmt::format("{:08x}{:08x}{:08x}{:08x}", source(), source(), source(), source());
   (void)cache_add_text(fresh, kEntry);  // where that cannot be, the next run has another
   return hash64(cache_read(kEntry).value_or(fresh));
+}
+
+std::uint64_t draw_secret() {
+  static const std::uint64_t kSecret = find_secret();  // one file a process, however many jobs are made
+  return kSecret;
 }
 
 std::vector<Draw> check_draws(std::uint64_t seed, int extra, bool halves, std::uint64_t candidate) {

@@ -277,7 +277,8 @@ class Evaluator::Impl {
     Comparison out = compare(cases_[0].expected_on_cpu, got, engine_).take();
     if (out.outcome == Comparison::Outcome::compared) judge_->excuse(cases_[0], out, got, inputs);
     // Shapes and numbers decide what kernels there are, and none can be compiled once the worker is sealed.
-    const bool others = backend.by_contents() || needs_contents(graph_, engine_);
+    if (!shapes_by_contents_) shapes_by_contents_ = needs_contents(program_, graph_, engine_);
+    const bool others = backend.by_contents() || *shapes_by_contents_;
     for (std::size_t i = 1; i < draws_.size() && others; ++i)
       if (auto c = other_case(i)) {
         run_checked(*subject, backend, source_->given(*c));
@@ -493,6 +494,7 @@ class Evaluator::Impl {
   std::vector<std::unique_ptr<WrapperStep>> dry_steps_;
   std::unique_ptr<DryBackend> dry_;
   std::vector<Draw> draws_;
+  std::optional<bool> shapes_by_contents_;           // of the graph; none: nobody asked
   std::map<std::size_t, Result<Case>> small_cases_;  // by draw
   std::unique_ptr<CaseSource> source_;
   std::unique_ptr<CaseJudge> judge_;

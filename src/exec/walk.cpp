@@ -65,6 +65,10 @@ void place(std::vector<Step>& steps, const Value& device) {
   }
 }
 
+Result<TensorRef> without_data(const TensorMeta& meta, Engine& engine) {
+  return engine.allocate({meta.shape, contiguous_strides(meta.shape), meta.dtype, DeviceType::meta});
+}
+
 bool may_write(const Node& node) {
   return node_is_effect(node) || node_is_in_place(node) || node.target.ends_with('_');
 }
@@ -102,8 +106,7 @@ void Walk::set_input(std::size_t index, TensorRef tensor) {
 
 Result<std::monostate> Walk::describe_input(std::size_t index, const TensorMeta& meta) {
   return guarded([&] {
-    set_input(index,
-              engine_.allocate({meta.shape, contiguous_strides(meta.shape), meta.dtype, DeviceType::meta}).take());
+    set_input(index, without_data(meta, engine_).take());
     if (meta.element_count() > kKnown) return std::monostate{};
     GraphFolder one;
     one.metas.push_back(meta);
@@ -225,15 +228,12 @@ Result<std::vector<RunValue>> propagate(const GraphFolder& folder, Engine& engin
   });
 }
 
-bool needs_contents(const GraphFolder& folder, Engine& engine) {
-  auto program = lower_graph(folder.graph);
-  if (!program) return true;
-  place(program->steps, Value::device("meta", -1));
-  const auto executable = engine.prepare(*program, folder.graph, DeviceType::meta);
+bool needs_contents(Program program, const GraphFolder& folder, Engine& engine) {
+  place(program.steps, Value::device("meta", -1));
+  const auto executable = engine.prepare(program, folder.graph, DeviceType::meta);
   std::vector<TensorRef> inputs;
   for (const std::int32_t i : folder.inputs) {
-    const TensorMeta& meta = folder.metas[at(i)];
-    auto input = engine.allocate({meta.shape, contiguous_strides(meta.shape), meta.dtype, DeviceType::meta});
+    auto input = without_data(folder.metas[at(i)], engine);
     if (!input) return true;
     inputs.push_back(std::move(*input));
   }

@@ -42,7 +42,8 @@ class Walk {
 Result<std::vector<RunValue>> propagate(const GraphFolder& folder, Engine& engine);
 // The same as far as it goes: what such operators give, and what needs it, is none.
 Result<std::vector<RunValue>> propagate_known(const GraphFolder& folder, Engine& engine);
-// Whether some shape, or some number, may depend on what tensors hold: it has to be run to be known.
-bool needs_contents(const GraphFolder& folder, Engine& engine);
+// Whether some shape, or some number, of the folder's graph, which is lowered, may depend on what tensors hold: it has
+// to be run to be known.
+bool needs_contents(Program program, const GraphFolder& folder, Engine& engine);
 
 }  // namespace passnet
