@@ -212,22 +212,23 @@ Lowering::Values Lowering::reduce_with(const Operand& f, Values values, int axis
   return values;
 }
 
-// Blocks of 2, 4, 8, ...: what the first half ends with is combined into each element of the second.
-Lowering::Values Lowering::scan_with(const Operand& f, Values values, int axis) {
+// Blocks of 2, 4, 8, ...: what the first half ends with is combined into each element of the second; from the end, what
+// the second begins with into each of the first.
+Lowering::Values Lowering::scan_with(const Operand& f, Values values, int axis, bool reverse) {
   const Shape from = type(values[0]).shape, flat = around(from, axis);
   for (std::int32_t half = 1; half < flat[1]; half *= 2) {
-    const Shape blocks = {flat[0] * (flat[1] / half / 2), 2, half, flat[2]};
-    Values ends, second;
+    const std::int32_t count = flat[0] * (flat[1] / half / 2);
+    const Shape blocks = {count, 2, half, flat[2]};
+    Values ends;
     for (ValueId& v : values) {
+      const ValueId end = pick(reshape(v, {count, 2 * half, flat[2]}), 1, reverse ? half : half - 1);
+      ends.push_back(broadcast_to(expand_dims(expand_dims(end, 1), 1), blocks));
       v = reshape(v, blocks);
-      second.push_back(pick(v, 1, 1));
-      ends.push_back(broadcast_to(expand_dims(pick(pick(v, 1, 0), 1, half - 1), 1), type(second.back()).shape));
     }
-    const Values later = combined(f, ends, second);
     const ValueId index = positions(blocks, 1, Elem::i32);
-    const ValueId first = emit_compare(Code::eq, index, integer_like(0, index));
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = select(first, values[i], broadcast_to(expand_dims(later[i], 1), blocks));
+    const ValueId is_done = emit_compare(Code::eq, index, integer_like(reverse ? 1 : 0, index));
+    const Values later = combined(f, ends, values);  // of both halves: cheaper than to cut out one
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = select(is_done, values[i], later[i]);
   }
   for (ValueId& v : values) v = reshape(v, from);
   return values;
@@ -262,11 +263,7 @@ Operand Lowering::b_reduce(Call& c) {
     op.combine = *combine;
     values = {emit(std::move(op), type(values[0]))};
   } else if (scan) {
-    for (ValueId& v : values)
-      if (flag) v = flip(v, axis.value_or(0));
-    values = scan_with(c[2], std::move(values), axis.value_or(0));
-    for (ValueId& v : values)
-      if (flag) v = flip(v, axis.value_or(0));
+    values = scan_with(c[2], std::move(values), axis.value_or(0), flag);
   } else if (combine) {
     values = {reduce(values[0], axis, *combine, flag)};
   } else {

@@ -326,7 +326,7 @@ class Lowering {
   using Values = std::vector<ValueId>;
   Values combined(const Operand& f, const Values& a, const Values& b);
   Values reduce_with(const Operand& f, Values values, int axis);
-  Values scan_with(const Operand& f, Values values, int axis);
+  Values scan_with(const Operand& f, Values values, int axis, bool reverse);
   struct BlockAccess {
     ValueId pointer = kNoValue, mask = kNoValue;
   };

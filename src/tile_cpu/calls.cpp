@@ -117,7 +117,6 @@ void Emitter::emit_call(const Op& op) {
   const Shape& shape = type(op.operands[0]).shape;
   if (op.code == Code::dot) return emit_product(op);
   if (op.code == Code::load) return emit_turn(op);
-  if (op.code == Code::reshape) return;
   std::int64_t outer = 1, inner = 1;
   for (int d = 0; d < shape.rank; ++d)
     (d < op.axis ? outer : inner) *= d == op.axis ? 1 : shape[static_cast<std::size_t>(d)];

@@ -336,7 +336,8 @@ Emitted Emitter::run() {
   const auto& g = facts_.grid;
   std::string out = fmt::format("// {}: grid {} x {} x {}\n", f_.name, g[0], g[1], g[2]);
   if (large_) out += "#define LARGE\n";
-  if (many_functions_) out += "#define MANY_FUNCTIONS\n";
+  constexpr std::int64_t kManyFunctions = 16;
+  if (functions_ > kManyFunctions) out += "#define MANY_FUNCTIONS\n";
   if (out_.sites.size() > kManySites) out += "#define MANY_SITES\n";
   out += prelude(levels_[0].code, is_hooked(build_));
   out += fmt::format(

@@ -6,6 +6,7 @@
 //   nest.cpp      the loops of a nest: outer loops, the vector loop with its bounds, reductions
 //   element.cpp   one value at one index: as lanes, or as a scalar
 //   affine.cpp    how an integer moves with the vector loop; masks as bounds
+//   apart.cpp     whether accesses may touch the same memory
 //   access.cpp    loads and stores
 //   turn.cpp      tiles whose memory runs across the vector loop
 //   product.cpp   dot, and loops over one
@@ -19,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "base/steps.h"
 #include "tile/ir.h"
 #include "tile/launch_facts.h"
 #include "tile/ranges.h"
@@ -38,6 +40,13 @@ using tile::ValueId;
 inline constexpr std::int8_t kFixed = -1;
 using Index =
     std::array<std::int8_t, tile::kRankLimit>;  // by dimension: the loop that runs over it, or kFixed: element 0
+
+inline Index identity_index(int rank) {
+  Index out;
+  out.fill(kFixed);
+  for (int d = 0; d < rank; ++d) out[static_cast<std::size_t>(d)] = static_cast<std::int8_t>(d);
+  return out;
+}
 
 struct At {  // a value at an index
   ValueId value;
@@ -77,13 +86,14 @@ struct Access {
   std::int32_t memory = -1;    // a memory number of the facts; -1: any; from kArrayMemory on our arrays
   ValueId pointer = kNoValue;  // accesses through one pointer value at the root's own index touch the same element
   bool write = false;
+  const Op* store = nullptr;  // which does, with its mask
 };
 inline constexpr std::int32_t kArrayMemory = 1 << 20;
 
 inline constexpr int kLooked = 1000;  // values that one question looks at before it is given up
 
 struct Root {
-  enum class Kind : std::uint8_t { scalar, store, reduce, keep, call } kind = Kind::scalar;
+  enum class Kind : std::uint8_t { scalar, store, reduce, keep, call, view } kind = Kind::scalar;
   const Op* op = nullptr;
   ValueId value = kNoValue;  // keep: what is written to `array`
   int array = -1;
@@ -173,14 +183,14 @@ class Emitter {
   double cost_of(ValueId v, int depth = 0) const;
   bool costly(ValueId v) const;
   std::vector<Group> group(std::vector<Root> roots);
-  bool fits(const Group& group, const Root& root) const;
+  bool fits(const Group& group, const Root& root);
   void keep_shared(std::vector<Group>& groups);
   int vector_dimension(const Group& group);
 
   // ---- nest.cpp
   void emit_groups(std::vector<Group>& groups);
   bool rowwise(const Group& group) const;
-  bool joins_rows(std::span<const Group> groups, const Group& next) const;
+  bool joins_rows(std::span<const Group> groups, const Group& next);
   bool read_outside(ValueId v, std::span<const Group> inside) const;
   void settle(Group& group, std::span<const Group> rows);
   void publish(const Group& group);
@@ -261,6 +271,28 @@ class Emitter {
   std::optional<std::int64_t> result_step(const Op& op, std::int64_t a, std::int64_t b) const;
   bool read_by_all(const Op& load) const;
   void reindex(const Root& root, const Index& index, std::set<At>& out) const;
+  template <class F>
+  auto along(int dimension, F&& f) {  // with it as the vector loop
+    const int outside = std::exchange(vector_loop_, dimension);
+    steps_.clear();
+    auto out = f();
+    steps_.clear();
+    vector_loop_ = outside;
+    return out;
+  }
+
+  // ---- apart.cpp
+  struct Linear {  // a sum of multiples
+    std::map<At, std::int64_t> terms;
+    std::int64_t constant = 0;
+  };
+  bool add_linear(Linear& sum, const At& at, std::int64_t times, int& left) const;
+  const std::optional<Linear>& linear_of(ValueId pointer);
+  std::optional<Dimensions> dimensions_of(ValueId pointer, ValueId mask = kNoValue);
+  const std::optional<Dimensions>& written_by(const Op& store);
+  bool is_apart(ValueId pointer);
+  bool are_apart(const Op& store, const Op& other);
+  bool conflict(const Access& a, const Access& b);
 
   // ---- access.cpp
   struct Address {
@@ -292,9 +324,6 @@ class Emitter {
     std::int64_t steps[2] = {0, 0};  // elements from one to the next along a dimension
     std::vector<Bound> bounds[2];
   };
-  template <class F>
-  auto along(int dimension, F&& f);  // with it as the vector loop
-  bool is_apart(ValueId pointer);
   std::optional<Matrix> matrix_of(const Op& load);
   void follow_matrix(const Op& load, const std::string& from, const std::int64_t* steps, const std::string* counts);
   std::string count_of(const std::vector<Bound>& bounds, std::string all);
@@ -356,6 +385,8 @@ class Emitter {
   std::map<At, Truth> known_;       // conditions decided in this region
   mutable std::map<At, std::optional<std::int64_t>> steps_;
   mutable int step_depth_ = 0;
+  std::map<ValueId, std::optional<Linear>> linear_;    // by pointer
+  std::map<const Op*, std::optional<Dimensions>> written_;  // by store
   int nest_ = 0;
   struct Loaded {
     int first = 0;                // the nest that loads it
@@ -364,7 +395,7 @@ class Emitter {
   std::map<const Op*, Loaded> loaded_;
   bool turns_ = false;
   bool large_ = false;                                                 // a body is heavy
-  bool many_functions_ = false;                                        // are in a body
+  std::int64_t functions_ = 0;                                         // in all bodies
   std::optional<Terms> terms_;                                         // of the product that the loop here is
   std::map<const Op*, std::array<std::optional<Matrix>, 2>> factors_;  // of products, as they were scheduled
 

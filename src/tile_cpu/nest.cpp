@@ -31,7 +31,7 @@ bool Emitter::rowwise(const Group& group) const {
          group.domain[0] > 1 && group.vector != 0 && group.axis != 0;
 }
 
-bool Emitter::joins_rows(std::span<const Group> groups, const Group& next) const {
+bool Emitter::joins_rows(std::span<const Group> groups, const Group& next) {
   if (!rowwise(next) || next.domain[0] != groups[0].domain[0]) return false;
   std::set<ValueId> made;
   for (const Group& g : groups) {
@@ -41,13 +41,8 @@ bool Emitter::joins_rows(std::span<const Group> groups, const Group& next) const
       if (r.publish) made.insert(r.value);
       for (const Root& n : next.roots)
         for (const Access& a : r.accesses)
-          for (const Access& b : n.accesses) {
-            if (!a.write && !b.write) continue;
-            const bool arrays = a.memory >= kArrayMemory || b.memory >= kArrayMemory;
-            if (arrays ? a.memory == b.memory && !(r.publish && a.write)
-                       : a.memory == b.memory || a.memory < 0 || b.memory < 0)
-              return false;
-          }
+          for (const Access& b : n.accesses)
+            if (conflict(a, b) && !(a.memory >= kArrayMemory && r.publish && a.write)) return false;
     }
   }
   for (const Root& r : next.roots)
@@ -75,6 +70,7 @@ bool Emitter::read_outside(ValueId v, std::span<const Group> inside) const {
     if (!seen.insert(x).second) continue;
     for (const Op* user : users_[static_cast<std::size_t>(x)]) {
       if (user < run_.data() || user >= run_.data() + run_.size()) return true;
+      if (user->code == Code::reshape && home(user->result()).kind == Home::Kind::array) return true;  // a view
       for (const ValueId r : user->results)
         if (type(r).is_tile() && home(r).kind == Home::Kind::nowhere) todo.push_back(r);
     }
@@ -344,7 +340,7 @@ std::vector<std::string> Emitter::open_cuts(const std::vector<Bound>& cuts) {
 // Whether the body of the vector loop, which is written, is so large that the compiler should see it as few times as
 // can be: its time grows faster than what it reads, and there is enough in the body to do at once.
 bool Emitter::is_heavy(const Group& group) {
-  constexpr std::int64_t kHeavy = 60, kFunction = 12, kManyFunctions = 16;  // in lines
+  constexpr std::int64_t kHeavy = 60, kFunction = 12;  // in lines
   std::int64_t functions = 0;
   for (const Root& r : group.roots)
     functions += std::count_if(r.evaluated.begin(), r.evaluated.end(), [&](const At& at) {
@@ -354,7 +350,7 @@ bool Emitter::is_heavy(const Group& group) {
   const std::int64_t lines = std::count(levels_.back().code.begin(), levels_.back().code.end(), '\n');
   const bool heavy = lines + functions * kFunction > kHeavy && !is_hooked(build_);
   large_ = large_ || heavy;
-  many_functions_ = many_functions_ || functions > kManyFunctions;
+  functions_ += functions;
   return heavy;
 }
 
@@ -421,9 +417,10 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
   }
   const char* done = apart ? "()" : "";
   code(fmt::format("for (; i + L <= {}; i += L) body.template operator()<true>(i, L{}){};", end, arguments[0], done));
-  if (!whole || segment_ || size % 16 != 0)
-    code(
-        fmt::format("if (i < {0}) body.template operator()<false>(i, (i32)({0} - i){1}){2};", end, arguments[0], done));
+  const bool constant = whole && !segment_;
+  if (!constant || size % 16 != 0)
+    code(fmt::format("if ({0}i < {1}) body.template operator()<false>(i, (i32)({1} - i){2}){3};",
+                     constant ? end + " % L && " : "", end, arguments[0], done));
   if (!conditions.empty()) {  // where they are few, they are constants
     code("};");
     code(fmt::format("{}{});", conditions.size() <= kDecided && !heavy ? "decide(run, " : "run(",

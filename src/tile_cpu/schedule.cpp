@@ -11,13 +11,6 @@ namespace {
 constexpr std::int32_t kRepeated = 4;  // times, to be worth an array
 constexpr ValueId kOwnElement = -2;    // an array read or written at the root's own index
 
-Index identity_index(int rank) {
-  Index out;
-  out.fill(kFixed);
-  for (int d = 0; d < rank; ++d) out[static_cast<std::size_t>(d)] = static_cast<std::int8_t>(d);
-  return out;
-}
-
 bool moves_elements(Code c) {
   return c == Code::broadcast || c == Code::expand_dims || c == Code::trans || c == Code::reshape;
 }
@@ -32,12 +25,6 @@ bool only_ones_change(const Shape& a, const Shape& b) {
 }
 
 bool is_arg(tile::Combine c) { return c == tile::Combine::argmin || c == tile::Combine::argmax; }
-
-bool conflict(const Access& a, const Access& b) {
-  if (!a.write && !b.write) return false;
-  if (a.memory >= kArrayMemory || b.memory >= kArrayMemory) return a.memory == b.memory;
-  return a.memory == b.memory || a.memory < 0 || b.memory < 0;
-}
 
 }  // namespace
 
@@ -75,7 +62,7 @@ bool Emitter::costly(ValueId v) const { return cost_of(v) >= 9; }
 bool Emitter::overwritten(const Op& load) {
   const std::int32_t memory = memory_of(load.operands[0]);
   for (const Op* w : writes_) {
-    const Access a{memory, kNoValue, false}, b{memory_of(w->operands[0]), kNoValue, true};
+    const Access a{memory, kNoValue}, b{memory_of(w->operands[0]), kNoValue, true};
     if (!conflict(a, b)) continue;
     // read, compute, write back the same elements, each by itself: the load may stay where the store is, if nothing
     // else is made of it, and nothing later
@@ -260,7 +247,7 @@ void Emitter::tile_roots(const Op& op, std::span<const Op> ops, Roots& out) {
         for (const Root& k : out.list)
           if (k.publish && k.value == op.operands[0]) source = k.array;
         home(op.result()) = {Home::Kind::array, {}, 0, new_array(op.result(), source)};
-        out.add(op, Root::Kind::call);  // does nothing, but comes after the array is written
+        out.add(op, Root::Kind::view);
         return;
       }
       [[fallthrough]];
@@ -336,7 +323,8 @@ void Emitter::collect(Root& root) {
   const Op& op = *root.op;
   for (const ValueId o : op.operands) visit(root, o, own);
   if (op.code == Code::store || op.code == Code::atomic || op.code == Code::atomic_cas)
-    root.accesses.push_back({memory_of(op.operands[0]), op.code == Code::store ? op.operands[0] : kNoValue, true});
+    root.accesses.push_back({memory_of(op.operands[0]), op.code == Code::store ? op.operands[0] : kNoValue, true,
+                             op.code == Code::store ? &op : nullptr});
   if (op.code == Code::load && !type(op.result()).is_tile())
     root.accesses.push_back({memory_of(op.operands[0]), kNoValue, false});
   if (root.kind == Root::Kind::call && !op.results.empty() && home(op.result()).kind == Home::Kind::array)
@@ -380,7 +368,7 @@ void Emitter::visit_one(Root& root, ValueId v, const Index& index, std::vector<A
   for (auto o = op->operands.rbegin(); o != op->operands.rend(); ++o) todo.push_back({*o, inner});
 }
 
-bool Emitter::fits(const Group& group, const Root& root) const {
+bool Emitter::fits(const Group& group, const Root& root) {
   if (group.roots.empty() || group.roots[0].kind == Root::Kind::call || root.kind == Root::Kind::call) return false;
   if (!(group.domain == root.domain)) return false;
   if (root.kind == Root::Kind::reduce && group.axis >= 0 && group.axis != root.axis) return false;
@@ -394,7 +382,7 @@ bool Emitter::fits(const Group& group, const Root& root) const {
 std::vector<Group> Emitter::group(std::vector<Root> roots) {
   std::vector<Group> groups(1);          // the first has no nest, only scalars
   std::map<ValueId, std::size_t> ready;  // a value made here: after which group
-  const auto conflicts = [](const Root& a, const Root& b) {
+  const auto conflicts = [&](const Root& a, const Root& b) {
     for (const Access& x : a.accesses)
       for (const Access& y : b.accesses)
         if (conflict(x, y)) return true;
@@ -405,6 +393,10 @@ std::vector<Group> Emitter::group(std::vector<Root> roots) {
     std::size_t after = 0;
     for (const ValueId v : root.needs)
       if (const auto it = ready.find(v); it != ready.end()) after = std::max(after, it->second);
+    if (root.kind == Root::Kind::view) {
+      ready[root.op->result()] = after;
+      continue;
+    }
     // behind everything it conflicts with; a nest may take it in itself
     std::size_t first = after;  // earliest group whose end it may follow
     for (std::size_t g = 0; g < groups.size(); ++g) {

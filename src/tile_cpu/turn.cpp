@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/steps.h"
 #include "tile_cpu/ctypes.h"
 #include "tile_cpu/emitter.h"
 
@@ -21,33 +20,6 @@ constexpr Index kFirst = {kFixed, kFixed, kFixed, kFixed, kFixed, kFixed};
 static_assert(kElements.size() == tile::kRankLimit);
 
 }  // namespace
-
-template <class F>
-auto Emitter::along(int dimension, F&& f) {
-  const int outside = std::exchange(vector_loop_, dimension);
-  steps_.clear();
-  auto out = f();
-  steps_.clear();
-  vector_loop_ = outside;
-  return out;
-}
-
-// Whether no two elements of the tile point to one place, for sure.
-bool Emitter::is_apart(ValueId pointer) {
-  const Shape& shape = type(pointer).shape;
-  Index elements;
-  for (std::size_t d = 0; d < elements.size(); ++d)
-    elements[d] = static_cast<int>(d) < shape.rank ? static_cast<std::int8_t>(d) : kFixed;
-  const Address a = address(pointer, elements, Mode::zero);
-  std::vector<std::pair<std::int64_t, std::int64_t>> dimensions;
-  for (int d = 0; d < shape.rank; ++d) {
-    if (shape[static_cast<std::size_t>(d)] == 1) continue;
-    const auto step = along(d, [&] { return step_of(a); });
-    if (!step) return false;
-    dimensions.emplace_back(*step, shape[static_cast<std::size_t>(d)]);
-  }
-  return steps_apart(std::move(dimensions));
-}
 
 // The matrix in memory that a load reads; nullopt: it is none, or its mask is more than bounds.
 std::optional<Emitter::Matrix> Emitter::matrix_of(const Op& load) {

@@ -1,5 +1,6 @@
 // base: Python's spelling of literals, JSON, nearest names, files and hashes.
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/steps.h"
 #include "base/text.h"
 
 namespace passnet {
@@ -244,6 +246,27 @@ TEST(Results, AThrownFailureBecomesTheResult) {
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().message, "no");
   EXPECT_EQ(*guarded([] { return 3; }), 3);
+}
+
+TEST(Steps, ReachWhatSomeElementReaches) {
+  EXPECT_TRUE(rc::check("as all pairs of elements say", [] {
+    Dimensions dimensions;
+    for (int d = 0; d < 3; ++d) dimensions.emplace_back(*rc::gen::inRange(-12, 13), *rc::gen::inRange(1, 5));
+    std::vector<std::int64_t> places{0};
+    for (const auto& [step, size] : dimensions) {
+      std::vector<std::int64_t> more;
+      for (const std::int64_t p : places)
+        for (std::int64_t i = 0; i < size; ++i) more.push_back(p + step * i);
+      places = std::move(more);
+    }
+    const auto distance = static_cast<std::int64_t>(*rc::gen::inRange(-60, 61));
+    bool found = false;
+    for (const std::int64_t p : places)
+      for (const std::int64_t q : places) found = found || p - q == distance;
+    int many = 10000, none = 0;
+    RC_ASSERT(steps_reach(sorted_steps(dimensions), distance, many) == found);
+    RC_ASSERT(steps_reach(sorted_steps(dimensions), distance, none));
+  }));
 }
 
 }  // namespace

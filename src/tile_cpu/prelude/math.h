@@ -1,5 +1,5 @@
 // Mathematics on f32 lanes: minimax polynomials, within one unit in the last place. A scalar takes a lane.
-#ifdef MANY_FUNCTIONS  // in one body: there g++ takes 20 ms for each that is inline
+#ifdef MANY_FUNCTIONS  // g++ takes 20 ms for each that is inline
 #define FUNCTION CALLED
 #else
 #define FUNCTION INLINE
