@@ -2,7 +2,8 @@
 """What docs/tiles.md says and the code decides: the builtins of kernels, the ops of tile IR, the messages.
 
     docs_tiles.py            compares the tables with src/tile/builtins.cpp and src/tile/ir.h; looks for every message of
-                             a `message` column in the text cases, which show that it is given
+                             a `message` column in the text cases, which show that it is given, and for every builtin
+                             that is not refused in those of tests/text/tile/run, which show its values
     docs_tiles.py --write    writes the tables into the document
 
 A table stands between `<!-- NAME: tests/docs_tiles.py -->` and `<!-- end -->`. Ends with `N passed, N failed`.
@@ -42,6 +43,12 @@ def builtins():
         else:
             lines[at] = lines[at].replace(" | ", f", `{name}` | ", 1)
     return lines, count, len(re.findall(r"&L::b_", rows))
+
+
+def supported():
+    """Names of builtins that compute something."""
+    rows = re.sub(r'"\s*\n\s*"', "", read("src/tile/builtins.cpp"))
+    return [name for name, what in re.findall(r'\{"([\w.]+)",\s*[\w| ]+,\s*"[^"]*",\s*&L::(b_\w+)', rows) if what != "b_unsupported"]
 
 
 def ops():
@@ -98,6 +105,13 @@ def main():
         if message not in given:
             failed += 1
             print(f"FAILED no text case gives the message: {message}")
+    kernels = "".join(open(f, encoding="utf-8").read() for f in glob.glob(os.path.join(ROOT, "tests/text/tile/run/*.txt")))
+    for name in supported():
+        tried = re.search(rf"\b{name}\(", kernels) is not None
+        passed += tried
+        if not tried:
+            failed += 1
+            print(f"FAILED no case of tests/text/tile/run calls {name}")
     if "--write" in sys.argv:
         open(path, "w", encoding="utf-8").write(text)
     print(f"{passed} passed, {failed} failed")

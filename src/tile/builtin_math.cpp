@@ -240,12 +240,18 @@ Operand Lowering::b_lib_binary(Call& c) {
     const ValueId nan = emit2(Code::bit_or, emit_compare(Code::ne, x, x), emit_compare(Code::ne, y, y));
     return Operand::tensor(select(nan, emit2(Code::add, x, y), out));
   }
-  if (c.row.name == "remainder") {
-    const ValueId n = emit1(Code::round, emit2(Code::div, x, y));
-    const ValueId minus = emit2(Code::sub, real_like(0, n), n);
-    return Operand::tensor(emit(Code::fma, {minus, y, x}, type(x)));
+  if (c.row.name == "remainder") {  // of the nearest multiple, the even one of two: every step of it is exact
+    const ValueId size = emit1(Code::abs, y);
+    const ValueId r = emit2(Code::rem, emit1(Code::abs, x), emit2(Code::add, size, size));
+    const ValueId less = emit2(Code::sub, r, size);
+    const auto past_half = [&](Code than, ValueId v) { return emit_compare(than, v, emit2(Code::sub, size, v)); };
+    const ValueId least = select(past_half(Code::ge, less), emit2(Code::sub, less, size), less);
+    const ValueId out = select(past_half(Code::gt, r), least, r);
+    const ValueId negative = emit_compare(Code::lt, bits_of(x), integer_like(0, bits_of(x)));
+    return Operand::tensor(select(negative, emit1(Code::neg, out), out));
   }
-  if (c.row.name == "fdim") return Operand::tensor(emit2(Code::max, emit2(Code::sub, x, y), real_like(0, x)));
+  if (c.row.name == "fdim")
+    return Operand::tensor(select(emit_compare(Code::le, x, y), real_like(0, x), emit2(Code::sub, x, y)));
   return Operand::tensor(emit2(c.row.code, x, y));
 }
 
