@@ -58,6 +58,7 @@ std::optional<std::int64_t> Emitter::compute_step(ValueId v, const Index& index)
   bool still = true;
   for (std::size_t i = 0; i < op->operands.size(); ++i) still = still && operand(i) == 0;
   if (still) return 0;
+  if (op == unwrapped_) return operand(0);
   if (op->code == Code::div || op->code == Code::rem) {
     const auto c = constant_of(op->operands[1]);
     if (!is_integer(type(v)) || !segment_ || !c || *c <= 0 || *c % segment_->size != 0) return std::nullopt;

@@ -51,7 +51,7 @@ Emitter::Emitter(const tile::Function& function, const tile::LaunchFacts& facts,
   home_.resize(n);
   users_.resize(n);
   quiet_.resize(n);
-  index_ops(f_.body, 0);
+  index_ops(f_.body, nullptr);
 }
 
 // Whether the result, a float, is no signalling NaN: arithmetic gives none, memory may.
@@ -76,8 +76,9 @@ bool Emitter::gives_quiet(const Op& op) const {
   }
 }
 
-void Emitter::index_ops(const Block& block, int) {
-  const int id = blocks_++;
+void Emitter::index_ops(const Block& block, const Op* owner) {
+  const auto id = static_cast<int>(block_owner_.size());
+  block_owner_.push_back(owner);
   for (const ValueId p : block.params) param_block_[static_cast<std::size_t>(p)] = id;
   for (const Op& op : block.ops) {
     order_.emplace(&op, static_cast<int>(order_.size()));
@@ -97,7 +98,7 @@ void Emitter::index_ops(const Block& block, int) {
       for (std::size_t k = op.code == Code::for_ ? 1 : 0; k < b.params.size(); ++k)
         initial_[static_cast<std::size_t>(b.params[k])] = op.operands[skip + k - (op.code == Code::for_ ? 1 : 0)];
       for (const ValueId p : b.params) param_owner_[static_cast<std::size_t>(p)] = &op;
-      index_ops(b, 0);
+      index_ops(b, &op);
     }
     if (op.code == Code::for_ || op.code == Code::while_)
       for (std::size_t k = 0; k < op.results.size(); ++k)

@@ -9,6 +9,7 @@
 //   apart.cpp     whether accesses may touch the same memory
 //   access.cpp    loads and stores
 //   turn.cpp      tiles whose memory runs across the vector loop
+//   wrapped.cpp   indices that wrap around where nobody looks
 //   product.cpp   dot, and loops over one
 //   calls.cpp     scalars, and what works on whole arrays: scan, argmax
 #pragma once
@@ -138,7 +139,7 @@ class Emitter {
 
  private:
   // ---- emit.cpp
-  void index_ops(const Block& block, int depth);
+  void index_ops(const Block& block, const Op* owner);
   bool gives_quiet(const Op& op) const;
   void emit_block(const Block& block, const Op* owner = nullptr, std::span<const ValueId> targets = {});
   void emit_control(const Op& op);
@@ -285,6 +286,7 @@ class Emitter {
   struct Linear {  // a sum of multiples
     std::map<At, std::int64_t> terms;
     std::int64_t constant = 0;
+    bool operator==(const Linear&) const = default;
   };
   bool add_linear(Linear& sum, const At& at, std::int64_t times, int& left) const;
   const std::optional<Linear>& linear_of(ValueId pointer);
@@ -335,6 +337,12 @@ class Emitter {
   void turn_loads(std::vector<Group>& groups);
   void emit_turn(const Op& load);
 
+  // ---- wrapped.cpp
+  std::optional<Linear> linear_along(ValueId v, int dimension) const;
+  bool stores_below(const Op& store, int dimension, const Linear& index, const Linear& limit);
+  bool unseen_from(ValueId value, int dimension, const Linear& index, const Linear& limit);
+  const Op* wrap_of(const Op& load, const Address& a, int dimension);
+
   // ---- product.cpp
   std::optional<Matrix> factor_of(ValueId v);
   struct Terms {  // of a sum
@@ -360,9 +368,9 @@ class Emitter {
   std::map<const Op*, int> order_;
   std::map<const Op*, int> block_of_;
   std::vector<std::vector<const Op*>> users_;
-  std::vector<const Op*> writes_;  // stores and atomics of the whole function
-  std::vector<const Op*> reads_;   // loads and atomics
-  int blocks_ = 0;
+  std::vector<const Op*> writes_;       // stores and atomics of the whole function
+  std::vector<const Op*> reads_;        // loads and atomics
+  std::vector<const Op*> block_owner_;  // by the blocks' numbers: the control op, or none
   std::vector<Array> arrays_;
   int names_ = 0;
 
@@ -385,7 +393,8 @@ class Emitter {
   std::map<At, Truth> known_;       // conditions decided in this region
   mutable std::map<At, std::optional<std::int64_t>> steps_;
   mutable int step_depth_ = 0;
-  std::map<ValueId, std::optional<Linear>> linear_;    // by pointer
+  const Op* unwrapped_ = nullptr;                    // a remainder that is asked about as if it were its dividend
+  std::map<ValueId, std::optional<Linear>> linear_;  // by pointer
   std::map<const Op*, std::optional<Dimensions>> written_;  // by store
   int nest_ = 0;
   struct Loaded {

@@ -29,7 +29,13 @@ std::optional<Emitter::Matrix> Emitter::matrix_of(const Op& load) {
   if (a.base.empty()) return std::nullopt;
   Matrix out;
   for (const int d : {0, 1}) {
-    const auto step = along(d, [&] { return step_of(a); });
+    auto step = along(d, [&] { return step_of(a); });
+    if (const Op* wrap = step ? nullptr : wrap_of(load, a, d)) {
+      unwrapped_ = wrap;
+      step = along(d, [&] { return step_of(a); });
+      unwrapped_ = nullptr;
+      out.bounds[d].push_back({{wrap->result(), kElements}, wrap->operands[0], wrap->operands[1]});
+    }
     if (!step) return std::nullopt;
     out.steps[d] = *step;
   }
