@@ -69,7 +69,13 @@ Row row_from(std::string_view line, const std::string& path, std::uint32_t numbe
 }
 
 std::vector<Row> read_table(const std::string& folder) {
-  const std::string path = folder + "/table.txt", text = file_read(path, std::size_t{1} << 20).take();
+  const std::string path = folder + "/table.txt";
+  if (!file_exists(path))
+    fail({Code::usage,
+          {},
+          fmt::format("there is no {}", path),
+          {"the suite is tests/exploits of the source: --suite DIR"}});
+  const std::string text = file_read(path, std::size_t{1} << 20).take();
   std::vector<Row> rows;
   std::uint32_t number = 0;
   for (const std::string_view line : text_split(text, '\n')) {

@@ -38,14 +38,22 @@ bool is_sample(const std::string& path) {
   return !file_exists(path + "/model.py") && file_exists(path + "/graph_list.txt");
 }
 
-// A sample whose list cannot be read has one graph, itself, which will fail: one bad task never ends a run.
+// A sample whose list cannot be read has one graph, itself, which will fail: one bad task never ends a run. Where all
+// graphs are elsewhere, nothing was said about any of them yet: that is no result.
 std::vector<std::string> graphs_of(const std::string& sample, const std::string& root) {
+  std::vector<std::string> out;
   try {
-    return GraphSelection{{sample}, {}, root}.resolve();
+    out = GraphSelection{{sample}, {}, root}.resolve();
   } catch (const Failure& failure) {
     fmt::print(stderr, "{}: {}\n", sample, error_line(failure.error));
     return {sample};
   }
+  if (std::none_of(out.begin(), out.end(), [](const std::string& graph) { return file_exists(graph); }))
+    fail({Code::usage,
+          {},
+          fmt::format("no graph of {}/graph_list.txt is there; the first is {}", sample, out[0]),
+          {"the list names graphs from the folder above the sample: give the sample its name back, or --root DIR"}});
+  return out;
 }
 
 }  // namespace
