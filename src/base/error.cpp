@@ -91,11 +91,7 @@ std::pair<std::string, std::size_t> excerpt(const std::string& line, std::size_t
   std::size_t caret = 0;
   for (std::size_t i = begin; i < std::min(line.size(), begin + kBefore + kAfter);) {
     const std::size_t size = text_character_size(line, i);
-    const char c = line[i];
-    if (size > 1)
-      out += line.substr(i, size);
-    else
-      out += c == '\t' ? ' ' : static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '.' : c;
+    out += line[i] == '\t' ? " " : text_acts(line, i) ? "." : line.substr(i, size);
     i += size;
     if (i <= at) ++caret;
   }

@@ -237,6 +237,8 @@ TEST(ErrorText, CutsLongLinesAndMasksControlBytes) {
   const std::string text = error_text({Code::syntax, {"f", 1, 501, line}, "bad", {}});
   EXPECT_EQ(text, "f:1:501: error[syntax]: bad\n    1 | " + std::string(80, 'a') + ". " + std::string(38, 'a') +
                       "\n      | " + std::string(80, ' ') + "^");
+  EXPECT_EQ(error_text({Code::syntax, {"f", 1, 3, "a\xe2\x80\xae\x1b\xc3\xa9\xff"}, "bad", {}}),
+            "f:1:3: error[syntax]: bad\n    1 | a..\xc3\xa9.\n      |  ^");  // what a terminal acts on is a dot
   EXPECT_EQ(error_text({Code::syntax, {"f", 1, 99, "ab"}, "bad", {}}),
             "f:1:99: error[syntax]: bad\n    1 | ab\n      |   ^");
 }
