@@ -369,8 +369,9 @@ void Emitter::visit_one(Root& root, ValueId v, const Index& index, std::vector<A
 }
 
 bool Emitter::fits(const Group& group, const Root& root) {
+  constexpr std::size_t kMost = 64;  // the compiler's time grows faster than a loop's body
   if (group.roots.empty() || group.roots[0].kind == Root::Kind::call || root.kind == Root::Kind::call) return false;
-  if (!(group.domain == root.domain)) return false;
+  if (group.roots.size() >= kMost || !(group.domain == root.domain)) return false;
   if (root.kind == Root::Kind::reduce && group.axis >= 0 && group.axis != root.axis) return false;
   for (const Root& r : group.roots)
     for (const Access& a : r.accesses)
