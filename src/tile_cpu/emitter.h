@@ -201,7 +201,7 @@ class Emitter {
   void skip_masked(std::span<const Group> groups, const Index& index);
   void emit_vector_loop(Group& group, const Index& index, std::int64_t size);
   void emit_region(const Group& group, const Index& index, const std::string& from, const std::string& to, bool whole);
-  bool is_heavy(const Group& group);
+  bool is_heavy(const Group& group, std::int64_t times);
   void emit_outside(const Group& group, const Index& index, const std::string& from, std::int64_t size);
   void emit_root(const Root& root, const Index& index);
   void emit_roots(const Group& group, const Index& index);
@@ -404,6 +404,7 @@ class Emitter {
   std::map<const Op*, Loaded> loaded_;
   bool turns_ = false;
   bool large_ = false;                                                 // a body is heavy
+  std::int64_t seen_lines_ = 0;                                        // of bodies, as often as the compiler sees them
   std::int64_t functions_ = 0;                                         // in all bodies
   std::optional<Terms> terms_;                                         // of the product that the loop here is
   std::map<const Op*, std::array<std::optional<Matrix>, 2>> factors_;  // of products, as they were scheduled

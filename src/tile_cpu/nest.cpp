@@ -337,10 +337,11 @@ std::vector<std::string> Emitter::open_cuts(const std::vector<Bound>& cuts) {
   return arguments;
 }
 
-// Whether the body of the vector loop, which is written, is so large that the compiler should see it as few times as
-// can be: its time grows faster than what it reads, and there is enough in the body to do at once.
-bool Emitter::is_heavy(const Group& group) {
-  constexpr std::int64_t kHeavy = 60, kFunction = 12;  // in lines
+// Whether the compiler should see the body of the vector loop, which is written, as few times as can be, and not so
+// many times as would run best: its time grows faster than what it reads. So it is where there is enough in the body to
+// do at once, or enough has been written before.
+bool Emitter::is_heavy(const Group& group, std::int64_t times) {
+  constexpr std::int64_t kHeavy = 60, kFunction = 12, kAll = 500, kFewest = 2;  // in lines; times
   std::int64_t functions = 0;
   for (const Root& r : group.roots)
     functions += std::count_if(r.evaluated.begin(), r.evaluated.end(), [&](const At& at) {
@@ -348,10 +349,13 @@ bool Emitter::is_heavy(const Group& group) {
       return op != nullptr && home(at.value).kind == Home::Kind::nowhere && tile::is_function(op->code);
     });
   const std::int64_t lines = std::count(levels_.back().code.begin(), levels_.back().code.end(), '\n');
-  const bool heavy = lines + functions * kFunction > kHeavy && !is_hooked(build_);
-  large_ = large_ || heavy;
   functions_ += functions;
-  return heavy;
+  if (is_hooked(build_)) return false;
+  const bool heavy = lines + functions * kFunction > kHeavy;
+  large_ = large_ || heavy;
+  const bool few = heavy || seen_lines_ + lines * times > kAll;
+  seen_lines_ += lines * (few ? kFewest : times);
+  return few;
 }
 
 // The elements from..to, L at a time.
@@ -400,7 +404,9 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
   if (apart) last_ = &stores;
   emit_roots(group, index);
   last_ = nullptr;
-  const bool heavy = is_heavy(group);
+  const bool decided = !conditions.empty() && conditions.size() <= kDecided;
+  const bool heavy =
+      is_heavy(group, (apart || (reduces && size >= 64) ? 6 : 2) * (decided ? 1 << conditions.size() : 1));
   if (apart)
     code(fmt::format("return [=]() __attribute__((always_inline)) {{\n{}{}}};", stores,
                      std::string(levels_.size() * 2, ' ')));
@@ -423,8 +429,7 @@ void Emitter::emit_region(const Group& group, const Index& index, const std::str
                      constant ? end + " % L && " : "", end, arguments[0], done));
   if (!conditions.empty()) {  // where they are few, they are constants
     code("};");
-    code(fmt::format("{}{});", conditions.size() <= kDecided && !heavy ? "decide(run, " : "run(",
-                     fmt::join(conditions, ", ")));
+    code(fmt::format("{}{});", decided && !heavy ? "decide(run, " : "run(", fmt::join(conditions, ", ")));
   }
   const std::string head =
       segment_ ? fmt::format("for (i64 {0} = {1}, {0}_end; {0} < {2}; {0} = {0}_end) {{", segment_var_, from, to)
