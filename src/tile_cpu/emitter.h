@@ -340,6 +340,7 @@ class Emitter {
   // ---- wrapped.cpp
   std::optional<Linear> linear_along(ValueId v, int dimension) const;
   bool stores_below(const Op& store, int dimension, const Linear& index, const Linear& limit);
+  bool stands_still(const Linear& sum, const Op& loop) const;
   bool unseen_from(ValueId value, int dimension, const Linear& index, const Linear& limit);
   const Op* wrap_of(const Op& load, const Address& a, int dimension);
 

@@ -53,6 +53,17 @@ bool Emitter::stores_below(const Op& store, int dimension, const Linear& index, 
   });
 }
 
+// Whether it is the same in all turns of the loop.
+bool Emitter::stands_still(const Linear& sum, const Op& loop) const {
+  const int inside = block_of_.at(loop.blocks[0].ops.data());
+  return std::all_of(sum.terms.begin(), sum.terms.end(), [&](const auto& term) {
+    const ValueId v = term.first.value;
+    const Op* op = def(v);
+    if (op == nullptr) return param_block_[static_cast<std::size_t>(v)] != inside;
+    return block_of_.at(op) != inside || tile::op_row(op->code).kind == tile::OpClass::leaf;
+  });
+}
+
 // Whether nobody looks at the value's elements whose index along the dimension is the limit or more.
 bool Emitter::unseen_from(ValueId value, int dimension, const Linear& index, const Linear& limit) {
   std::set<std::pair<ValueId, int>> seen;
@@ -70,6 +81,7 @@ bool Emitter::unseen_from(ValueId value, int dimension, const Linear& index, con
         if (user->operands[k] != v) continue;
         const Op* loop = user->code == Code::yield ? block_owner_[static_cast<std::size_t>(block_of_.at(user))] : user;
         if (loop != nullptr && loop->code == Code::for_ && (loop != user || k >= 3)) {
+          if (!stands_still(index, *loop) || !stands_still(limit, *loop)) return false;  // the next turn has another
           const std::size_t carried = loop == user ? k - 3 : k;
           add(loop->results[carried], d);
           add(loop->blocks[0].params[carried + 1], d);
