@@ -45,13 +45,17 @@ bool Emitter::add_linear(Linear& sum, const At& at, std::int64_t times, int& lef
   return multiple(1, sum.terms[normal(at.value, at.index)]);
 }
 
+std::optional<Emitter::Linear> Emitter::linear(const At& at) const {
+  Linear sum;
+  int left = kLooked;
+  if (!add_linear(sum, at, 1, left)) return std::nullopt;
+  std::erase_if(sum.terms, [](const auto& term) { return term.second == 0; });
+  return sum;
+}
+
 const std::optional<Emitter::Linear>& Emitter::linear_of(ValueId pointer) {
   const auto [it, is_new] = linear_.try_emplace(pointer);
-  int left = kLooked;
-  if (Linear sum; is_new && add_linear(sum, {pointer, identity_index(type(pointer).shape.rank)}, 1, left)) {
-    std::erase_if(sum.terms, [](const auto& term) { return term.second == 0; });
-    it->second = std::move(sum);
-  }
+  if (is_new) it->second = linear({pointer, identity_index(type(pointer).shape.rank)});
   return it->second;
 }
 

@@ -289,6 +289,7 @@ class Emitter {
     bool operator==(const Linear&) const = default;
   };
   bool add_linear(Linear& sum, const At& at, std::int64_t times, int& left) const;
+  std::optional<Linear> linear(const At& at) const;
   const std::optional<Linear>& linear_of(ValueId pointer);
   std::optional<Dimensions> dimensions_of(ValueId pointer, ValueId mask = kNoValue);
   const std::optional<Dimensions>& written_by(const Op& store);
@@ -338,7 +339,7 @@ class Emitter {
   void emit_turn(const Op& load);
 
   // ---- wrapped.cpp
-  std::optional<Linear> linear_along(ValueId v, int dimension) const;
+  std::optional<Linear> linear_along(At at, int dimension) const;
   bool stores_below(const Op& store, int dimension, const Linear& index, const Linear& limit);
   bool stands_still(const Linear& sum, const Op& loop) const;
   bool unseen_from(ValueId value, int dimension, const Linear& index, const Linear& limit);

@@ -28,15 +28,9 @@ std::optional<int> same_dimension(const Op& op, std::size_t operand, int d) {
 }  // namespace
 
 // The value as it moves along one dimension of a tile, in others at the first element.
-std::optional<Emitter::Linear> Emitter::linear_along(ValueId v, int dimension) const {
-  Index index;
-  index.fill(kFixed);
-  index[static_cast<std::size_t>(dimension)] = 0;
-  Linear out;
-  int left = kLooked;
-  if (!add_linear(out, {v, index}, 1, left)) return std::nullopt;
-  std::erase_if(out.terms, [](const auto& term) { return term.second == 0; });
-  return out;
+std::optional<Emitter::Linear> Emitter::linear_along(At at, int dimension) const {
+  for (std::int8_t& loop : at.index) loop = loop == dimension ? 0 : kFixed;
+  return linear(at);
 }
 
 // Whether the store leaves out all elements whose index along the dimension is the limit or more.
@@ -47,9 +41,8 @@ bool Emitter::stores_below(const Op& store, int dimension, const Linear& index, 
   return std::any_of(conditions.begin(), conditions.end(), [&](const At& c) {
     const auto b = along(dimension, [&] { return bound_of(c); });
     if (!b || b->negated || b->inclusive) return false;
-    const auto own = std::find(c.index.begin(), c.index.end(), static_cast<std::int8_t>(dimension)) - c.index.begin();
-    return linear_along(b->below, static_cast<int>(own)) == index &&
-           linear_along(b->limit, static_cast<int>(own)) == limit;
+    return linear_along({b->below, c.index}, dimension) == index &&
+           linear_along({b->limit, c.index}, dimension) == limit;
   });
 }
 
@@ -111,9 +104,7 @@ const Op* Emitter::wrap_of(const Op& load, const Address& a, int dimension) {
       if (along(dimension, [&] { return step_of(x, at.index); }) != 1) continue;
       if (ranges_[static_cast<std::size_t>(x)].lo < 0 || ranges_[static_cast<std::size_t>(limit)].lo <= 0)
         return nullptr;
-      const auto own = static_cast<int>(
-          std::find(at.index.begin(), at.index.end(), static_cast<std::int8_t>(dimension)) - at.index.begin());
-      const auto index = linear_along(x, own), end = linear_along(limit, own);
+      const auto index = linear_along({x, at.index}, dimension), end = linear_along({limit, at.index}, dimension);
       return index && end && unseen_from(load.result(), dimension, *index, *end) ? op : nullptr;
     }
     if (kind == tile::OpClass::shape && op->code != Code::reshape)
