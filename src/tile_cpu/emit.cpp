@@ -344,7 +344,7 @@ Emitted Emitter::run() {
   out += fmt::format(
       "extern \"C\" void passnet_kernel(const Argument* arguments, i64 begin, i64 end, char* scratch{}) {{\n",
       is_hooked(build_) ? ", const Hooks* hooks" : "");
-  out += head + declare_arrays();
+  out += head + kept_ + declare_arrays();
   out += "  for (i64 program = begin; program < end; ++program) {\n";
   if (g[1] == 1 && g[2] == 1)
     out += "    const i32 pid0 = (i32)program, pid1 = 0, pid2 = 0;\n";

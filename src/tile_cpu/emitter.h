@@ -352,6 +352,7 @@ class Emitter {
     std::int64_t at_most = 0;
   };
   std::optional<Terms> terms_of(const Op& loop);
+  std::string keep_panels(const Op& product, std::int64_t terms, std::int64_t depth);
   void emit_product(const Op& op);
 
   const tile::Function& f_;
@@ -374,6 +375,7 @@ class Emitter {
   std::vector<const Op*> reads_;        // loads and atomics
   std::vector<const Op*> block_owner_;  // by the blocks' numbers: the control op, or none
   std::vector<Array> arrays_;
+  std::string kept_;  // what programs leave to the next
   int names_ = 0;
 
   std::span<const Op> run_;

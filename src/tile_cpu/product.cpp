@@ -71,6 +71,22 @@ std::optional<Emitter::Terms> Emitter::terms_of(const Op& loop) {
                std::numeric_limits<std::int64_t>::max()};
 }
 
+// Room for a copy of the second factor that the next program may find there; "": there is none. The kernel must not
+// write to that factor, and its copy should stay in a cache.
+std::string Emitter::keep_panels(const Op& product, std::int64_t terms, std::int64_t depth) {
+  constexpr std::int64_t kKept = 256 << 10, kWidest = 32;  // a panel's columns are a divisor of it
+  const auto& shape = type(product.result()).shape;
+  const std::int64_t columns = (shape[shape.rank - 1] + kWidest - 1) / kWidest * kWidest;
+  const auto& g = facts_.grid;
+  if (g[0] * g[1] * g[2] == 1 || terms > kKept || may_access(writes_, def(product.operands[1])->operands[0])) return "";
+  const std::int64_t bytes = (terms + depth - 1) / depth * depth * columns * tile::elem_bytes(Elem::f32);
+  if (bytes > kKept) return "";
+  const std::string name = fresh("panels");
+  kept_ += fmt::format("  Panels {}{{(f32*)(scratch + {})}};\n", name, out_.scratch_bytes);
+  out_.scratch_bytes += bytes;
+  return ", &" + name;
+}
+
 void Emitter::emit_product(const Op& op) {
   const Shape& shape = type(op.operands[0]).shape;
   const std::size_t r = shape.rank;
@@ -99,11 +115,12 @@ void Emitter::emit_product(const Op& op) {
   }
   for (const std::size_t i : {0, 1})
     if (factors_.at(&op)[i]) follow_matrix(*def(op.operands[i]), operands[i], steps[i], counts + i);
+  const std::int64_t depth = std::min(terms.at_most, kDepth);
+  const std::string panels = factors_.at(&op)[1] ? keep_panels(op, terms.at_most, depth) : "";
   for (std::int64_t p = 0; p < batch; ++p)
-    code(fmt::format("dot<{}, {}, {}>({} + {}, {}, {}, {} + {}, {}, {}, {} + {}, {}, {}, {});", m, n,
-                     std::min(terms.at_most, kDepth), operands[0], p * m * k, steps[0][0], steps[0][1], operands[1],
-                     p * k * n, steps[1][0], steps[1][1], array(op.result()), p * m * n, counts[0], counts[2],
-                     counts[1]));
+    code(fmt::format("dot<{}, {}, {}>({} + {}, {}, {}, {} + {}, {}, {}, {} + {}, {}, {}, {}{});", m, n, depth,
+                     operands[0], p * m * k, steps[0][0], steps[0][1], operands[1], p * k * n, steps[1][0], steps[1][1],
+                     array(op.result()), p * m * n, counts[0], counts[2], counts[1], panels));
   close("{");
 }
 

@@ -1,12 +1,35 @@
 // c[M, N] += a[M, K] b[K, N], where only the first m rows, n columns and k terms are there, the others are 0. Neighbours
 // in a row and in a column of a are `ac` and `ar` elements apart, those of b `bc` and `br`, one of which is 1.
 #define EACH(x, X) _Pragma("GCC unroll 8") for (int x = 0; x < X; ++x)
+#ifdef NEON
+// In the order that is written: g++ moves what is loaded up until sums have to leave their registers.
+#define DOT static __attribute__((noinline, optimize("no-schedule-insns")))
+template <int l>
+INLINE void add_product(vf32& s, vf32 y, vf32 z) {  // s += y z[l]
+  asm("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(s) : "w"(y), "w"(z), "i"(l));
+}
+#else
+#define DOT INLINE
+#endif
 template <int R, int W>
-INLINE void dot_block(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c, i64 cr, i64 k) {
-  vf32 s[R][W];
+DOT void dot_block(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c, i64 cr, i64 k) {
+  vf32 s[R][W], y[W];
   EACH(r, R) EACH(w, W) s[r][w] = ld<F32, true>(c + r * cr + w * L, L);
-  _Pragma("GCC unroll 4") for (i64 x = 0; x < k; ++x) {
-    vf32 y[W];
+  i64 x = 0;
+#ifdef NEON
+  if (ac == 1)
+    for (; x + L <= k; x += L) {
+      vf32 z[R];
+      EACH(r, R) z[r] = ld<F32, true>(a + r * ar + x, L);
+      if (x % 16 == 0) EACH(r, R) __builtin_prefetch(a + (R + r) * ar + x);  // the next rows
+#define TERM(l)                                                 \
+  EACH(w, W) y[w] = ld<F32, true>(b + (x + l) * br + w * L, L); \
+  EACH(r, R) EACH(w, W) add_product<l>(s[r][w], y[w], z[r]);
+      TERM(0) TERM(1) TERM(2) TERM(3)
+#undef TERM
+    }
+#endif
+  _Pragma("GCC unroll 4") for (; x < k; ++x) {
     EACH(w, W) y[w] = ld<F32, true>(b + x * br + w * L, L);
     EACH(r, R) {
       const vf32 z = all(a[r * ar + x * ac]);
@@ -19,10 +42,10 @@ INLINE void dot_block(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c
 // All rows, R at a time, then fewer.
 template <int R, int W>
 INLINE void dot_rows(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c, i64 cr, i64 m, i64 k) {
-  i64 i = 0;
-  for (; i + R <= m; i += R) dot_block<R, W>(a + i * ar, ar, ac, b, br, c + i * cr, cr, k);
+  const i64 whole = m / R * R;
+  for (i64 i = 0; i < whole; i += R) dot_block<R, W>(a + i * ar, ar, ac, b, br, c + i * cr, cr, k);
   if constexpr (R > 1)
-    if (i < m) dot_rows<R / 2, W>(a + i * ar, ar, ac, b, br, c + i * cr, cr, m - i, k);
+    if (whole < m) dot_rows<R / 2, W>(a + whole * ar, ar, ac, b, br, c + whole * cr, cr, m - whole, k);
 }
 // to[k][C] is b[k][n], filled up with 0.
 template <int C>
@@ -46,12 +69,26 @@ INLINE void dot_panel(const f32* b, i64 br, i64 bc, i64 n, i64 k, f32* to) {
       _Pragma("GCC unroll 16") for (int l = 0; l < L; ++l) st<F32, true>(to + (x + l) * C + j, v[l], L);
     }
 }
+// A matrix b[k, n], copied to panels: programs that follow one another often multiply with the same.
+struct Panels {
+  f32* to;
+  const f32* b = nullptr;
+  i64 n = 0, k = 0;
+};
+INLINE bool holds(Panels& p, const f32* b, i64 n, i64 k) {  // and does from now on
+  const bool same = p.b == b && p.n == n && p.k == k;
+  p.b = b, p.n = n, p.k = k;
+  return same;
+}
 template <int M, int N, int K>
-INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32* c, i64 m, i64 n, i64 k) {
+INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32* c, i64 m, i64 n, i64 k,
+                Panels* kept = nullptr) {
   constexpr int W = L == 4 && N % (4 * L) == 0 ? 4 : N % (2 * L) == 0 ? 2 : 1, C = W * L, R = L == 16 ? 8 : 4;
   constexpr i64 D = K < 256 ? K : 256;
   if constexpr (N % L == 0) {
-    alignas(64) f32 panel[D * C];
+    alignas(64) f32 one[D * C];
+    f32* panel = kept ? kept->to : one;
+    const bool copied = kept && holds(*kept, b, n, k);
     // what cannot be read as lanes is copied first, and so is what many rows would read again from two lines of the
     // cache at once, or from too far apart to stay in it
     const bool even = bc == 1 && br % L == 0 && (u64)b % (4 * L) == 0;
@@ -63,9 +100,10 @@ INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32*
       for (i64 j = 0; j < n; j += C) {
         const f32* at = b + x * br + j * bc;
         const i64 depth = k - x < deep ? k - x : deep;
-        const bool packs = bc != 1 || j + C > n || (m > R && !near);
-        if (packs) dot_panel<C>(at, br, bc, n - j, depth, panel);
+        const bool packs = bc != 1 || j + C > n || ((kept || m > R) && !near);
+        if (packs && !copied) dot_panel<C>(at, br, bc, n - j, depth, panel);
         dot_rows<R, W>(a + x * ac, ar, ac, packs ? panel : at, packs ? C : br, c + j, N, m, depth);
+        if (kept) panel += deep * C;
       }
   } else {
     for (i64 i = 0; i < m; ++i)
