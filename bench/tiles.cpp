@@ -129,12 +129,16 @@ void measure(Engine& engine, const std::string& folder, int threads) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const int threads = argc > 2 ? std::atoi(argv[1]) : 0;
+  if (threads < 1) {
+    fmt::print(stderr, "usage: {} THREADS CASE...\n", argv[0]);
+    return 2;
+  }
   const auto done = guarded([&] {
     mallopt(M_MMAP_MAX,
             0);  // memory that was freed is used again: page faults of new memory would be all that large sizes show
     mallopt(M_TRIM_THRESHOLD, -1);
     Engine& engine = *engine_load().take();
-    const int threads = std::stoi(argv[1]);
     engine.set_threads(threads);
     for (int i = 2; i < argc; ++i) measure(engine, argv[i], threads);
     return 0;

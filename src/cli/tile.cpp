@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/tile_task.h"
 #include "cli/validators.h"
 #include "cuda/nvrtc.h"
 #include "pass/cuda_run.h"
-#include "py/printer.h"
+#include "pass/kernel_text.h"
+#include "pass/stage_dump.h"
 #include "tile/effects.h"
 #include "tile/interpret.h"
 #include "tile/scalar.h"
@@ -28,6 +30,7 @@ struct Options {
   TileRequest request;
   std::string stage = "simplified", on = "both", check_on = "cpu";
   std::string architecture = "compute_90a";
+  std::string cpp;  // a file
   int num_warps = 4, runs = 50;
   std::int64_t values = 32, ulps = 8;
   bool all = false, json = false, fusion = false;
@@ -46,6 +49,10 @@ LaunchVariant gpu_variant(const Options& o, const TileTask& task) {
   return out;
 }
 
+void print_stage(const Options& o, const std::string& text) {
+  fmt::print("{}", with_head({o.request.arguments, o.request.grid}, o.stage, text));
+}
+
 int show(const Options& o) {
   const TileTask task = read_task(o.request);
   if (o.stage == "syntax") {
@@ -54,11 +61,11 @@ int show(const Options& o) {
             {},
             "a text of tile IR has no syntax stage",
             {"stages: lowered, specialised, simplified, cpp"}});
-    fmt::print("{}", py::print(*task.launch().kernel.function));
+    print_stage(o, kernel_text(task.launch().kernel));
     return kOk;
   }
   if (o.stage == "lowered") {
-    fmt::print("{}", tile::print(task.function));
+    print_stage(o, tile::print(task.function));
     return kOk;
   }
   const TileMemory memory(task, o.request, false);
@@ -68,7 +75,10 @@ int show(const Options& o) {
                     tile_cuda::machine_of(o.architecture), o.stage == "checked-cu")
             .take()
             .source;
-    fmt::print("{}", o.stage != "ptx" ? source : cuda::compile(source, o.architecture).take().image);
+    if (o.stage == "ptx")
+      fmt::print("{}", cuda::compile(source, o.architecture).take().image);
+    else
+      print_stage(o, source);
     return kOk;
   }
   const auto as = o.stage == "checked-cpp"    ? tile_cpu::Build::checked
@@ -79,8 +89,10 @@ int show(const Options& o) {
   build(task, memory, as, [&](std::string_view stage, const std::string& t) {
     if (stage == wanted) text = t;
   });
-  if (o.stage == "asm") text = tile_cpu::compile_to_assembly(text).take();
-  fmt::print("{}", text);
+  if (o.stage == "asm")
+    fmt::print("{}", tile_cpu::compile_to_assembly(text).take());
+  else
+    print_stage(o, text);
   return kOk;
 }
 
@@ -128,11 +140,21 @@ void check_before_compiled(const Options& o, const TileTask& task) {
   if (!shadow->errors().empty()) fail(shadow->errors()[0]);
 }
 
+// A text that somebody edited: what does not compile is not our bug.
+tile_cpu::LoadedKernel compile_edited(const std::string& file) {
+  auto out = tile_cpu::compile(file_read(file).take());
+  if (out) return *out;
+  Error& e = out.error();
+  if (e.code == Code::internal) e.code = Code::usage;
+  e.where.file = file;
+  fail(std::move(e));
+}
+
 void run_compiled(const Options& o, const TileTask& task, const TileMemory& memory) {
   KernelSource source = build(task, memory, tile_cpu::Build::fast);
   if (source.programs() == 0) return;
   check_before_compiled(o, task);
-  const auto kernel = tile_cpu::compile(source.emitted.source).take();
+  const auto kernel = o.cpp.empty() ? tile_cpu::compile(source.emitted.source).take() : compile_edited(o.cpp);
   for (const auto& [parameter, buffer] : source.pointers)
     source.arguments[parameter].pointer = memory.addresses()[buffer];
   reinterpret_cast<tile_cpu::Kernel>(kernel.entry)(source.arguments.data(), 0, source.programs(),
@@ -208,6 +230,8 @@ int run(const Options& o) {
   const TileTask task = read_task(o.request);
   const TileMemory reference(task, o.request), compiled(task, o.request);
   const bool cuda = o.on.starts_with("cuda"), both = o.on == "both" || o.on == "cuda-both";
+  if (!o.cpp.empty() && (cuda || o.on == "interpreter"))
+    fail({Code::usage, {}, "--cpp is for the compiled kernel on the CPU", {"use it with --on cpu or both"}});
   if (both || o.on == "interpreter") run_interpreter(task, reference);
   if (cuda)
     cuda_run(task.function, task.plan, task.launch(), gpu_variant(o, task), compiled.addresses()).take();
@@ -288,14 +312,18 @@ void add_tile(CLI::App& app, Outcome& outcome) {
         "--args", o->request.arguments,
         "By name: x_ptr=float32[64, 32], n=5, BLOCK=1024. Tensors are random, or arange(t), zeros(t), ones(t), "
         "full(t, 1.5), empty(t) of a type t");
-    c->add_option("--grid", o->request.grid, "One to three sizes: 4 or 4,2,1")->capture_default_str();
+    c->add_option("--grid", o->request.grid,
+                  "One to three sizes: 4 or 4,2,1. Default: as the file's first lines say, like --args, or 1");
     c->add_option("--inputs", o->request.inputs, "A JSON file with values: {\"x_ptr\": [1.0, 2.0]}")->type_name("FILE");
     c->add_option("--seed", o->request.seed, "Of random values")->check(kNatural)->capture_default_str();
     c->add_flag("--fp-fusion", o->fusion, "On a GPU a product and a sum after it may be rounded once, as Triton does");
     c->add_option("--num-warps", o->num_warps, "Of a program on a GPU")
         ->check(CLI::IsMember({1, 2, 4, 8, 16, 32}))
         ->capture_default_str();
-    c->callback([=, &outcome] { outcome.code = function(*o); });
+    c->callback([=, &outcome] {
+      o->request = completed(std::move(o->request));
+      outcome.code = function(*o);
+    });
     return c;
   };
   CLI::App* s = add("show", "Print the kernel at a stage", show);
@@ -313,6 +341,7 @@ void add_tile(CLI::App& app, Outcome& outcome) {
                 "interpreter (the reference), cpu or cuda (compiled); both, cuda-both: compared with the reference")
       ->check(CLI::IsMember({"interpreter", "cpu", "cuda", "both", "cuda-both"}))
       ->capture_default_str();
+  r->add_option("--cpp", o->cpp, "Run this C++ for the compiled kernel: the stage cpp, edited")->type_name("FILE");
   r->add_option("--values", o->values, "How many values to print of a tensor")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
       ->capture_default_str();

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/arguments.h"
+#include "pass/stage_dump.h"
 #include "py/parser.h"
 #include "py/printer.h"
 #include "tile/constant.h"
@@ -235,6 +236,16 @@ void flatten(const nlohmann::json& j, std::vector<HostValue>& out) {
 }
 
 }  // namespace
+
+TileRequest completed(TileRequest request) {
+  if (const auto text = file_read(request.file)) {  // what cannot be read is said later
+    LaunchHead head = read_head(*text);
+    if (request.arguments.empty()) request.arguments = std::move(head.arguments);
+    if (request.grid.empty()) request.grid = std::move(head.grid);
+  }
+  if (request.grid.empty()) request.grid = "1";
+  return request;
+}
 
 TileTask read_task(const TileRequest& r) {
   TileTask task;

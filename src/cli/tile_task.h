@@ -12,8 +12,8 @@ struct TileRequest {
   std::string file;       // a Python file with kernels, or the text of tile IR (.tile)
   std::string kernel;     // which; default: the only one
   std::string arguments;  // x_ptr=float32[64, 32], n=5, BLOCK=1024
-  std::string grid = "1";
-  std::string inputs;  // a JSON file: {"x_ptr": [[1.0, ...], ...]}
+  std::string grid;       // 4,2,1; default: 1
+  std::string inputs;     // a JSON file: {"x_ptr": [[1.0, ...], ...]}
   std::uint64_t seed = 0;
 };
 
@@ -27,6 +27,9 @@ struct TileTask {
   const Launch& launch() const { return plan.launches[0]; }
   const LaunchVariant& variant() const { return launch().variants[0]; }
 };
+
+// With what the file's first lines say of its launch, where the request does not.
+TileRequest completed(TileRequest request);
 
 // Throws Failure.
 TileTask read_task(const TileRequest& request);

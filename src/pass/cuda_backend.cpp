@@ -191,7 +191,7 @@ std::unique_ptr<PreparedPlan> CudaBackend::build(const LaunchPlan& plan, void* c
         if (!k.empty())
           k.emitted = tile_cuda::run_stages(k.source.function, k.source.facts,
                                             cuda_target(variant, tile_cuda::machine_of(device)),
-                                            dump_into(options_.dump_folder, name))
+                                            dump_into(options_.dump_folder, name, launch_head(plan, launch, variant)))
                           .take();
         return k;
       });

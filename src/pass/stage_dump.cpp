@@ -2,19 +2,72 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/text.h"
 
 namespace passnet {
 
-tile::StageDump dump_into(const std::string& folder, const std::string& name) {
+namespace {
+
+constexpr std::string_view kArguments = "args: ", kGrid = "grid: ";
+
+bool is_code(std::string_view stage) { return stage.ends_with("cpp") || stage.ends_with("cu"); }
+
+std::string tensor_text(const TensorDesc& d) {
+  const std::string strides = d.is_contiguous() ? "" : fmt::format("({})", fmt::join(d.strides, ", "));
+  return fmt::format("{}[{}]{}", dtype_row(d.dtype).name, fmt::join(d.sizes, ", "), strides);
+}
+
+}  // namespace
+
+LaunchHead launch_head(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant) {
+  std::vector<std::string> arguments;
+  for (const LaunchArgument& a : launch.arguments) {
+    if (a.constexpr_) continue;  // decided in every stage
+    if (a.items || a.blocks) return {};
+    const TensorDesc* tensor = a.buffer < 0 ? nullptr : &plan.buffers[static_cast<std::size_t>(a.buffer)].desc;
+    const double* real = std::get_if<double>(&a.scalar.value);
+    if ((tensor != nullptr && tensor->sizes.empty()) || (real != nullptr && !std::isfinite(*real))) return {};
+    arguments.push_back(fmt::format("{}={}", a.name, tensor != nullptr ? tensor_text(*tensor) : scalar_text(a.scalar)));
+  }
+  return {text_join(arguments, ", "), fmt::format("{}", fmt::join(variant.grid, ","))};
+}
+
+std::string with_head(const LaunchHead& head, std::string_view stage, const std::string& text) {
+  const std::string_view mark = is_code(stage) ? "// " : "# ";
+  std::string out;
+  for (const auto& [name, value] : {std::pair{kArguments, head.arguments}, std::pair{kGrid, head.grid}}) {
+    std::string line = value;
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    if (!line.empty()) out += fmt::format("{}{}{}\n", mark, name, line);
+  }
+  return out + text;
+}
+
+LaunchHead read_head(std::string_view text) {
+  LaunchHead out;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (!line.starts_with("# ")) break;
+    line.remove_prefix(2);
+    if (line.starts_with(kArguments)) out.arguments = line.substr(kArguments.size());
+    if (line.starts_with(kGrid)) out.grid = line.substr(kGrid.size());
+  }
+  return out;
+}
+
+tile::StageDump dump_into(const std::string& folder, const std::string& name, const LaunchHead& head) {
   if (folder.empty()) return {};
   std::error_code ignored;  // writing says what is wrong
   std::filesystem::create_directories(folder, ignored);
   return [=](std::string_view stage, const std::string& text) {
-    const bool code = stage.ends_with("cpp") || stage == "cu";
-    auto done = file_write(fmt::format("{}/{}.{}{}", folder, name, stage, code ? "" : ".tile"), text);
+    auto done = file_write(fmt::format("{}/{}.{}{}", folder, name, stage, is_code(stage) ? "" : ".tile"),
+                           with_head(head, stage, text));
     if (done) return;
     done.error().code = Code::environment;  // it is not the kernel's fault
     fail(std::move(done.error()));
