@@ -42,10 +42,10 @@ Result<JournalContent> journal_read(const std::string& path) {
 }
 
 std::vector<Record> latest_records(std::vector<Record> records) {
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> at;
+  std::map<RecordKey, std::size_t> at;
   std::vector<Record> out;
   for (Record& record : records) {
-    const auto [place, fresh] = at.try_emplace({record.task, record.graph, record.candidate}, out.size());
+    const auto [place, fresh] = at.try_emplace(record_key(record.task, record.graph, record.candidate), out.size());
     if (fresh)
       out.push_back(std::move(record));
     else if (Record& known = out[place->second]; record.attempt >= known.attempt)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -357,6 +358,15 @@ Result<Record> record_from_line(std::string_view line) {
   const json parsed = json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (parsed.is_discarded()) return Error{Code::syntax, {}, "not a record: not JSON", {}};
   return record_from_json(parsed);
+}
+
+RecordKey record_key(const std::string& task, const std::string& graph, const std::string& candidate) {
+  namespace fs = std::filesystem;
+  const std::size_t end = graph.find_last_not_of('/');
+  const fs::path path = fs::path(graph.substr(0, end == std::string::npos ? end : end + 1)).lexically_normal();
+  const fs::path above = path.parent_path().filename();
+  const bool inside = above == task || (above.empty() && path.is_relative() && path != "." && path != "..");
+  return {task, (inside ? path.filename() : path).string(), candidate};
 }
 
 }  // namespace passnet

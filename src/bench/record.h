@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/error.h"
@@ -57,8 +58,8 @@ struct StageTime {
 };
 
 struct Record {
-  // Who: unique together.
-  std::string task;       // the sample folder's name; the graph's own path where there is no sample
+  // Who (RecordKey)
+  std::string task;       // the sample folder's name, or that of the folder the graph is in
   std::string graph;      // path as listed
   std::string candidate;  // "eager", "none", "inductor", "inductor:max-autotune", "eager-python", or a pass folder
   int attempt = 0;        // 0, then 1 where measured again by --retry-unstable
@@ -102,6 +103,11 @@ void widen_interval(Record& record, const Record& other_worker);
 nlohmann::ordered_json to_json(const Record& record);
 // One line with its end; bytes that are no UTF-8 are replaced.
 std::string record_line(const Record& record);
+
+// What is one evaluation, done again or not: task, graph and candidate. Of a path only what does not depend on where
+// it is seen from: `root/task/graph` and `task/graph/` are one.
+using RecordKey = std::tuple<std::string, std::string, std::string>;
+RecordKey record_key(const std::string& task, const std::string& graph, const std::string& candidate);
 
 // Only who and the status must be there. Unknown keys are left alone, so that records of later versions with more facts
 // are readable.

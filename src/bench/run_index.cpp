@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "base/hash.h"
 #include "bench/journal.h"
@@ -213,6 +214,7 @@ std::vector<IndexRow> RunIndex::select(std::string_view where, const std::vector
                                         where));
   for (std::size_t i = 0; i < values.size(); ++i) rows.bind(static_cast<int>(i) + 1, values[i]);
   std::vector<IndexRow> out;
+  std::map<RecordKey, std::size_t> at;
   while (rows.step()) {
     IndexRow row;
     row.offset = static_cast<std::uint64_t>(rows.integer(0));
@@ -226,12 +228,12 @@ std::vector<IndexRow> RunIndex::select(std::string_view where, const std::vector
     row.score.right = RightAt(static_cast<std::uint64_t>(rows.integer(8)));
     row.score.speedup = rows.real(9);
     row.finished = rows.integer(10);
-    const bool same = !out.empty() && std::tie(out.back().task, out.back().graph, out.back().candidate) ==
-                                          std::tie(row.task, row.graph, row.candidate);
-    if (same)
-      out.back() = std::move(row);  // a later attempt
-    else
+    const auto [place, fresh] = at.try_emplace(record_key(row.task, row.graph, row.candidate), out.size());
+    if (fresh)
       out.push_back(std::move(row));
+    else if (IndexRow& known = out[place->second];  // of another attempt
+             std::tie(row.attempt, row.offset) > std::tie(known.attempt, known.offset))
+      known = std::move(row);
   }
   return out;
 }

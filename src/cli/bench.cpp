@@ -28,8 +28,8 @@ struct Options {
   bool retry_unstable = false, quiet = false, author_measure = true;
 };
 
-using Key = std::tuple<std::string, std::string, std::string>;
-Key key_of(const Record& r) { return {r.task, r.graph, r.candidate}; }
+RecordKey key_of(const Record& r) { return record_key(r.task, r.graph, r.candidate); }
+RecordKey key_of(const Job& job) { return record_key(job.task, job.graph, job.candidate.name); }
 
 // The candidate that stands for the built-in author's passes, in a folder of the run; where the author found nothing to
 // gain, the graph stays as it is.
@@ -93,7 +93,7 @@ int bench(const Options& o, const std::string& config) {
     fmt::print(stderr, "{} bytes of an unfinished record were cut off\n", journal->cut_bytes());
   JournalContent before = journal_read(o.out).take();
   for (const std::string& problem : before.problems) fmt::print(stderr, "left out: {}\n", problem);
-  std::map<Key, Record> finished;
+  std::map<RecordKey, Record> finished;
   for (Record& r : latest_records(std::move(before.records))) {
     require_same(r.conditions, conditions);
     finished.insert_or_assign(key_of(r), std::move(r));
@@ -102,10 +102,10 @@ int bench(const Options& o, const std::string& config) {
 
   const std::vector<Job> all = all_jobs(tasks, options, conditions, o);
   std::vector<Job> jobs;
-  std::set<Key> wanted;
+  std::set<RecordKey> wanted;
   std::size_t changed = 0;
   for (Job job : all) {
-    const Key key = {job.task, job.graph, job.candidate.name};
+    const RecordKey key = key_of(job);
     if (!wanted.insert(key).second) continue;
     const auto done = finished.find(key);
     if (done != finished.end()) {
@@ -137,8 +137,7 @@ int bench(const Options& o, const std::string& config) {
   }
   std::vector<Record> records;  // in the order of the list, whatever the order of the run
   for (const Job& job : all)
-    if (auto node = finished.extract(Key{job.task, job.graph, job.candidate.name}))
-      records.push_back(std::move(node.mapped()));
+    if (auto node = finished.extract(key_of(job))) records.push_back(std::move(node.mapped()));
   if (!complete) {
     fmt::print(stderr, "stopped with {} of {} evaluations done; the same command goes on\n", records.size(),
                wanted.size());

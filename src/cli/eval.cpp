@@ -54,7 +54,7 @@ int eval(const Options& o) {
     for (const Record& r : journal_read(o.out).take().records) {
       if (of_a_bench) require_same(r.conditions, conditions);
       for (Job& job : jobs)
-        if (r.task == job.task && r.graph == job.graph && r.candidate == candidate.name)
+        if (record_key(r.task, r.graph, r.candidate) == record_key(job.task, job.graph, candidate.name))
           job.attempt = std::max(job.attempt, r.attempt + 1);
     }
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -136,8 +137,8 @@ struct Compared {
 
 Compared compare(const CandidateResults& before, const CandidateResults& after) {
   Compared out;
-  const auto key = [](const GraphResult& g) { return g.task + '\0' + g.graph; };
-  std::unordered_map<std::string, const GraphResult*> known;
+  const auto key = [](const GraphResult& g) { return record_key(g.task, g.graph, ""); };  // of any candidate
+  std::map<RecordKey, const GraphResult*> known;
   for (const GraphResult& g : before.graphs) known[key(g)] = &g;
   std::unordered_map<std::string, bool> differs;  // by task: more than noise
   for (const GraphResult& g : after.graphs) {

@@ -224,6 +224,24 @@ TEST(LatestRecords, TheHighestAttemptThenTheLast) {
   EXPECT_EQ(latest[1].graph, "h");
 }
 
+TEST(RecordKey, IsTheSameFromWhereverAGraphIsSeen) {
+  const RecordKey key = record_key("task", "/root/task/graph", "none");
+  for (const char* path : {"task/graph", "task/graph/", "./task//graph", "other/../task/graph", "graph", "graph/"})
+    EXPECT_EQ(record_key("task", path, "none"), key) << path;
+  EXPECT_NE(record_key("task", "task/graph", "eager"), key);
+  EXPECT_NE(record_key("other", "other/graph", "none"), key);
+  // elsewhere, names of folders alone are not enough
+  EXPECT_NE(record_key("task", "a/graph", "none"), record_key("task", "b/graph", "none"));
+  EXPECT_NE(record_key("task", "a/graph", "none"), key);
+  for (const char* path : {"", "/", ".", "..", "../", "//"}) EXPECT_NE(record_key("task", path, "none"), key) << path;
+}
+
+TEST(LatestRecords, OfOnePathSpelledTwiceIsOne) {
+  const auto latest = latest_records({record_of("t", "t/g"), record_of("t", "/root/t/g/"), record_of("t", "u/g")});
+  ASSERT_EQ(latest.size(), 2U);
+  EXPECT_EQ(latest[0].graph, "/root/t/g/");
+}
+
 // ---- the index
 
 std::string described(const std::vector<IndexRow>& rows) {
@@ -316,6 +334,17 @@ TEST(RunIndex, IsInMemoryWhereItCannotBeWritten) {
   ASSERT_TRUE(index);
   EXPECT_TRUE((*index)->in_memory());
   EXPECT_EQ((*index)->latest()->size(), 6U);
+}
+
+TEST(RunIndex, OfOnePathSpelledTwiceHasTheLast) {
+  const Folder run;
+  {
+    const auto journal = Journal::open(run.path);
+    for (const char* path : {"t/g", "t/h", "./t/g/"}) (*journal)->append(record_of("t", path)).take();
+  }
+  const auto rows = (*RunIndex::open(run.path))->latest();
+  ASSERT_EQ(rows->size(), 2U);
+  EXPECT_EQ(described(*rows).find("t|t/g|"), std::string::npos);
 }
 
 TEST(RunIndex, WithoutRecordsIsAnError) {
