@@ -1,5 +1,5 @@
-// c[M, N] += a[M, K] b[K, N], where only the first m rows, n columns and k terms are there, the others are 0. Neighbours
-// in a row and in a column of a are `ac` and `ar` elements apart, those of b `bc` and `br`, one of which is 1.
+// c[M, N] += a[M, k] b[k, N], where only the first m rows and n columns are there, the others are 0; D terms at a time.
+// Neighbours in a row and in a column of a are `ac` and `ar` elements apart, those of b `bc` and `br`, one of which is 1.
 #define EACH(x, X) _Pragma("GCC unroll 8") for (int x = 0; x < X; ++x)
 #ifdef NEON
 // In the order that is written: g++ moves what is loaded up until sums have to leave their registers.
@@ -80,11 +80,10 @@ INLINE bool holds(Panels& p, const f32* b, i64 n, i64 k) {  // and does from now
   p.b = b, p.n = n, p.k = k;
   return same;
 }
-template <int M, int N, int K>
+template <int M, int N, int D>
 INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32* c, i64 m, i64 n, i64 k,
                 Panels* kept = nullptr) {
   constexpr int W = L == 4 && N % (4 * L) == 0 ? 4 : N % (2 * L) == 0 ? 2 : 1, C = W * L, R = L == 16 ? 8 : 4;
-  constexpr i64 D = K < 256 ? K : 256;
   if constexpr (N % L == 0) {
     alignas(64) f32 one[D * C];
     f32* panel = kept ? kept->to : one;
@@ -94,7 +93,7 @@ INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32*
     const bool even = bc == 1 && br % L == 0 && (u64)b % (4 * L) == 0;
     i64 deep = D;
     while (L < 16 && even && deep > 64 && deep * br > 8192) deep /= 2;
-    const bool near = even && (L == 16 ? br <= 512 : deep * br <= 8192);
+    const bool near = even && (L == 16 ? br <= (kept ? 128 : 512) : deep * br <= 8192);  // a kept copy pays sooner
     if (!near) deep = D;
     for (i64 x = 0; x < k; x += deep)
       for (i64 j = 0; j < n; j += C) {
@@ -112,7 +111,7 @@ INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32*
           c[i * N + j] = __builtin_fmaf(a[i * ar + x * ac], b[x * br + j * bc], c[i * N + j]);
   }
 }
-template <int M, int N, int K, class A, class T>
+template <int M, int N, int D, class A, class T>
 INLINE void dot(const A* a, i64 ar, i64 ac, const A* b, i64 br, i64 bc, T* c, i64 m, i64 n, i64 k) {
   for (i64 i = 0; i < m; ++i)
     for (i64 x = 0; x < k; ++x)
