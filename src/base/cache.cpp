@@ -139,8 +139,13 @@ Result<std::monostate> cache_add(const std::string& path, const std::string& nam
     out.flush();
     if (!out) return environment(fmt::format("cannot write to the kernel cache {}", *folder), "is the disk full?");
   }
+  const std::string entry = *folder + "/" + name;
   std::error_code code;
-  fs::rename(path, *folder + "/" + name, code);
+  fs::rename(path, entry, code);
+  if (code && fs::is_directory(entry)) {  // whoever made one in our folder
+    fs::remove_all(entry, code);
+    fs::rename(path, entry, code);
+  }
   if (code)
     return environment(fmt::format("cannot write to the kernel cache {}: {}", *folder, code.message()),
                        "set PASSNET_CACHE to a folder of your own");

@@ -32,6 +32,8 @@ Result<Candidate> candidate_from_text(const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::string what = equals == std::string::npos ? text : text.substr(equals + 1);
   out.name = text.substr(0, equals);
+  if (out.name.empty())
+    return Error{Code::usage, {}, fmt::format("candidate '{}' has no name", text), {"write NAME=FOLDER"}};
   const std::size_t colon = what.find(':');
   const std::string_view head = std::string_view(what).substr(0, colon);
   for (const Named& row : kNamed) {
@@ -48,7 +50,7 @@ Result<Candidate> candidate_from_text(const std::string& text) {
   }
   if (what == kOwnPasses) return out;
   auto passes = candidate_of_passes(what);
-  if (!passes || (equals != std::string::npos && out.name.empty()))
+  if (!passes)
     return Error{Code::usage,
                  {},
                  fmt::format("candidate '{}' is no folder", text),

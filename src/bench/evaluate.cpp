@@ -349,9 +349,9 @@ class Evaluator::Impl {
     }
     for (const std::string& name : source_->never_varied())
       out_.note(fmt::format("'{}' has the recorded contents in every draw: eager fails on others", name));
-    if (!hardest && !cases_[0].draw.recorded())  // that one is the hardest
+    if (!hardest && !draws_[at].hard() && !cases_[0].draw.recorded())  // that one is the hardest
       cases_.insert(cases_.begin(), need(source_->recorded(options_.seed), Status::eager_fail));
-    else if (!hardest && at > 0)
+    else if (!hardest && at > 0)  // those behind it said nothing
       hardest = other_case(at).take();
     if (!hardest) return;
     if (bytes_of(hardest->inputs) < kKeptBytes) {

@@ -11,7 +11,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kFewest = 3;                            // trials of whatever is slow
+constexpr int kFewest = 3;                            // trials of what is so slow that more would take kLongest
+constexpr double kLongest = 60;                       // seconds
 constexpr int kFirstPause = 10, kLongestPause = 500;  // milliseconds before a measurement is repeated
 
 class Protocol {
@@ -28,8 +29,8 @@ class Protocol {
     const int warmups = affordable(std::max(0, options_.warmup - options_.warmed), fewest_warmups, slowest_ms);
     warm_up(warmups - fewest_warmups);
     out_.warmups = warmups + options_.warmed;
-    const bool slow = slowest_ms * 2 * options_.fewest > patience_s() * 1e3;
-    const int bearable = static_cast<int>(slow ? patience_s() * 1e3 / 2 / slowest_ms : options_.fewest);
+    const bool slow = slowest_ms * 2 * options_.fewest > kLongest * 1e3;
+    const int bearable = static_cast<int>(slow ? kLongest * 1e3 / 2 / slowest_ms : options_.fewest);
     const int fewest = std::min(options_.fewest, std::max(kFewest, bearable));
     const int trials = affordable(options_.trials, std::min(fewest, options_.trials), slowest_ms);
     const double before = out_.trial_seconds;

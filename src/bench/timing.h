@@ -35,11 +35,11 @@ class Side {
 struct TimingOptions {
   int warmup = 25, trials = 100;
   int warmed = 0;                // warm-ups that were made before
-  int fewest = 10;               // trials in any case
+  int fewest = 10;               // trials, but where a call takes seconds
   double budget_s = 2;           // of a phase (warm-up, trials) of one side; longer ones get fewer trials
   double noise_limit = 0.2;      // IQR / median; above it the trials are repeated
   int repeats = 8;               // at most, after pauses that grow: what disturbs the machine may pass
-  double patience = 10;          // budgets: after so long nothing is repeated, and the fewest trials are fewer
+  double patience = 10;          // budgets: after so long nothing is repeated
   std::uint64_t order_seed = 0;  // which side goes first in each turn
 };
 inline constexpr int kOtherTrials = 20;  // of a series beside the one that counts: by events, with a warm cache

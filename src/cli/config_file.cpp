@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <sstream>
 
 #include "base/file.h"
@@ -14,6 +15,12 @@ namespace {
 constexpr const char *kOption = "--config", *kHelp = "--help";
 
 bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0; }
+
+// Those hold from any folder.
+bool is_path(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type == "FOLDER" || type == "FILE" || type == "DIR";
+}
 
 bool is_kept(const CLI::Option* option) {
   return !option->check_name(kOption) && !option->check_name(kHelp) && option->get_configurable();
@@ -70,6 +77,8 @@ std::string config_text(const CLI::App& command) {
       const bool opposite = option->get_flag_value(name, "true") == "false";  // --no-something
       values = {(values.back() == "true") != opposite ? "true" : "false"};
     }
+    if (is_path(*option))
+      for (std::string& value : values) value = std::filesystem::absolute(value).lexically_normal().string();
     const bool is_list = option->get_expected_max() > 1;
     for (std::string& value : values) value = CLI::detail::convert_arg_for_ini(value);
     out +=

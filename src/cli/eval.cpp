@@ -27,7 +27,10 @@ struct Options {
 
 int eval(const Options& o) {
   if (o.passes.empty() == o.candidate.empty())
-    fail({Code::usage, {}, "what is to be evaluated?", {"give --passes FOLDER, or --candidate NAME"}});
+    fail({Code::usage,
+          {},
+          o.passes.empty() ? "what is to be evaluated?" : "one candidate is evaluated, and two are given",
+          {"give --passes FOLDER, or --candidate NAME"}});
   BenchOptions options = o.flags.resolve();
   // A sample without passes has a score, too: entry.sh names its pass_dir whether it is there or not.
   const bool own = o.passes == kOwnPasses && !file_exists(o.passes);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/graph_list.h"
 #include "cli/validators.h"
 #include "fx/folder.h"
@@ -38,13 +40,16 @@ bool is_sample(const std::string& path) {
   return !file_exists(path + "/model.py") && file_exists(path + "/graph_list.txt");
 }
 
-// A sample whose list cannot be read has one graph, itself, which will fail: one bad task never ends a run. Where all
-// graphs are elsewhere, nothing was said about any of them yet: that is no result.
-std::vector<std::string> graphs_of(const std::string& sample, const std::string& root) {
+bool is_graph(const std::string& path) { return file_exists(path + "/model.py"); }
+
+// A list's sample whose own list cannot be read has one graph, itself, which will fail: one bad task never ends a run.
+// Where all graphs are elsewhere, nothing was said about any of them yet: that is no result.
+std::vector<std::string> graphs_of(const std::string& sample, const std::string& root, bool listed) {
   std::vector<std::string> out;
   try {
     out = GraphSelection{{sample}, {}, root}.resolve();
   } catch (const Failure& failure) {
+    if (!listed) throw;
     fmt::print(stderr, "{}: {}\n", sample, error_line(failure.error));
     return {sample};
   }
@@ -54,6 +59,31 @@ std::vector<std::string> graphs_of(const std::string& sample, const std::string&
           fmt::format("no graph of {}/graph_list.txt is there; the first is {}", sample, out[0]),
           {"the list names graphs from the folder above the sample: give the sample its name back, or --root DIR"}});
   return out;
+}
+
+// Of a list's folders some may be missing, and will fail; where all are, the list is not meant for this place.
+void look_for(const std::vector<std::string>& folders, const std::string& list) {
+  std::vector<std::string> missing;
+  std::copy_if(folders.begin(), folders.end(), std::back_inserter(missing),
+               [](const std::string& folder) { return !file_exists(folder); });
+  if (missing.empty()) return;
+  const std::string text = fmt::format("{} of {} folders of {} are not there; the first is {}", missing.size(),
+                                       folders.size(), list, missing[0]);
+  if (missing.size() == folders.size()) fail({Code::usage, {}, text, {"say where they are: --root DIR"}});
+  fmt::print(stderr, "{}\n", text);
+}
+
+bool is_utf8(const std::string& text) {
+  for (std::size_t i = 0, size = 0; i < text.size(); i += size) {
+    size = text_character_size(text, i);
+    if (size == 1 && static_cast<unsigned char>(text[i]) >= 0x80) return false;
+  }
+  return true;
+}
+
+void check_path(const std::string& path) {  // records and logs are UTF-8
+  if (!is_utf8(path))
+    fail({Code::usage, {}, fmt::format("'{}' is no UTF-8", text_printable(path)), {"rename the folder"}});
 }
 
 }  // namespace
@@ -78,11 +108,18 @@ void TaskSelection::add_options(CLI::App& command) {
 
 std::vector<Task> TaskSelection::resolve() const {
   for (const std::string& path : paths)
-    if (!is_sample(path) && !file_exists(path))
-      fail({Code::usage, {}, fmt::format("there is no '{}'", path), {"name sample or graph folders, or --list FILE"}});
+    if (!is_sample(path) && !is_graph(path))
+      fail({Code::usage,
+            {},
+            file_exists(path) ? fmt::format("'{}' has no graph_list.txt and no model.py", path)
+                              : fmt::format("there is no '{}'", path),
+            {"name sample or graph folders, or --list FILE"}});
   std::vector<std::string> folders = paths;
-  for (const std::string& list : lists)
-    for (std::string& path : list_folders(list, root)) folders.push_back(std::move(path));
+  for (const std::string& list : lists) {
+    std::vector<std::string> listed = list_folders(list, root);
+    look_for(listed, list);
+    for (std::string& path : listed) folders.push_back(std::move(path));
+  }
   if (folders.empty()) fail({Code::usage, {}, "no task given", {"name sample or graph folders, or --list FILE"}});
   std::vector<Task> out;
   std::map<std::string, std::size_t> by_folder;  // of graphs that were given one by one
@@ -96,9 +133,11 @@ std::vector<Task> TaskSelection::resolve() const {
             {"rename one of the folders, or bench them apart"}});
     return known->first;
   };
-  for (const std::string& path : folders) {
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    const std::string& path = folders[i];
+    check_path(path);
     if (is_sample(path)) {
-      out.push_back({named(path), path, graphs_of(path, root)});
+      out.push_back({named(path), path, graphs_of(path, root, i >= paths.size())});
       continue;
     }
     const std::string parent = std::filesystem::path(absolute(path)).parent_path().string();
@@ -106,15 +145,18 @@ std::vector<Task> TaskSelection::resolve() const {
     if (fresh) out.push_back({named(parent), is_sample(parent) ? parent : "", {}});
     out[at->second].graphs.push_back(path);
   }
+  std::size_t large = 0;
   for (Task& task : out) {
     if (max_input_mb > 0)
-      std::erase_if(task.graphs, [&](const std::string& g) {
+      large += std::erase_if(task.graphs, [&](const std::string& g) {
         return static_cast<double>(input_bytes(g)) > max_input_mb * 1024 * 1024;
       });
     if (graphs_per_task > 0 && task.graphs.size() > graphs_per_task) task.graphs.resize(graphs_per_task);
   }
   std::erase_if(out, [](const Task& t) { return t.graphs.empty(); });
   if (out.empty()) fail({Code::usage, {}, "every graph is left out", {"raise --max-input-mb"}});
+  if (large > 0)
+    fmt::print(stderr, "{} graphs are left out: their inputs are larger than {} MB\n", large, max_input_mb);
   return out;
 }
 

@@ -134,12 +134,14 @@ Value GraphBuilder::value(const py::Expr& e) {
 
 void GraphBuilder::check_size(const Value& v, py::Place place) const {
   constexpr std::size_t kMost = 20'000;
+  constexpr int kDeepest = 100;
   std::size_t leaves = 0;
-  const auto count = [&](const auto& self, const Value& part) -> void {
+  const auto count = [&](const auto& self, const Value& part, int depth) -> void {
     if (++leaves > kMost) error(Code::limit, place, "a list of the pattern grows too long");
-    for (const Value& item : part.items) self(self, item);
+    if (depth > kDeepest) error(Code::limit, place, "lists of the pattern are nested too deeply");
+    for (const Value& item : part.items) self(self, item, depth + 1);
   };
-  count(count, v);
+  count(count, v, 0);
 }
 
 Value GraphBuilder::value_of(const py::Expr& e) {

@@ -111,7 +111,9 @@ std::optional<Value> fold_math(std::string_view name, std::span<const Value> arg
 }
 
 std::optional<Value> fold_binary(py::Op op, const Value& a, const Value& b) {
+  constexpr std::size_t kLongestText = 1 << 20;
   if (op == py::Op::add && a.kind == b.kind && (a.is_sequence() || a.kind == ValueKind::string)) {
+    if (a.text.size() + b.text.size() > kLongestText) return std::nullopt;
     Value out = a;
     out.items.insert(out.items.end(), b.items.begin(), b.items.end());
     out.text += b.text;

@@ -337,6 +337,8 @@ const Expr* ExpressionParser::comprehension(ExprKind kind, Place place, const st
   Expr* e = expr_of(kind, place, element);
   std::vector<Clause> clauses;
   while (at_comprehension()) {
+    if (clauses.size() == kHeightLimit)  // whoever evaluates it has a loop in a loop
+      error(now().place, "a comprehension has too many clauses", Code::limit, {kSplit});
     next();
     Clause c{};
     c.target = target_list();

@@ -198,6 +198,8 @@ TEST(Parser, Limits) {
        "f.py:1:205: error[limit]: brackets nested too deeply"},
       {"open brackets", repeat("[", 10'000), "f.py:1:201: error[limit]: brackets nested too deeply"},
       {"nested lists", "x = " + repeat("[", 199) + repeat("]", 199), "f.py:1:104: error[limit]: nested too deeply"},
+      {"comprehension", "x = [a" + repeat(" for a in b", 50'000) + "]",
+       "f.py:1:11008: error[limit]: a comprehension has too many clauses"},
       {"sum", "x = a" + repeat(" + a", 100'000), "f.py:1:5: error[limit]: expression too long or nested too deeply"},
       {"attributes", "x = a" + repeat(".b", 100'000),
        "f.py:1:5: error[limit]: expression too long or nested too deeply"},

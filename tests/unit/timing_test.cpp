@@ -58,11 +58,11 @@ TEST(Timing, OnTheCpu) {
 }
 
 TEST(Timing, SlowCallsGetFewTrialsAndNoRepeats) {
-  for (const auto& [ms, trials] : {std::pair{500.0, 10}, {1500.0, 6}, {9000.0, 3}}) {
+  for (const auto& [ms, trials] : {std::pair{500.0, 10}, {2900.0, 10}, {4000.0, 7}, {9000.0, 3}}) {
     Pretended eager(ms, false), compiled(1, false);
     const Timing t = time_sides(eager, compiled, {.noise_limit = -1});  // nothing is ever stable
     EXPECT_EQ(t.eager.e2e.count, static_cast<std::size_t>(trials)) << ms;
-    EXPECT_LT(t.trial_seconds, std::max(20.0, 10 * ms / 1e3)) << ms;
+    EXPECT_LT(t.trial_seconds, std::max(20.0, 13 * ms / 1e3)) << ms;
   }
   Pretended eager(1, false), compiled(1, false);
   EXPECT_EQ(time_sides(eager, compiled, {.fewest = 1, .budget_s = 1e-9, .noise_limit = 1}).eager.e2e.count, 1U);
