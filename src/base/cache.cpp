@@ -142,7 +142,7 @@ Result<std::monostate> cache_add(const std::string& path, const std::string& nam
   const std::string entry = *folder + "/" + name;
   std::error_code code;
   fs::rename(path, entry, code);
-  if (code && fs::is_directory(entry)) {  // whoever made one in our folder
+  if (std::error_code ignored; code && fs::is_directory(entry, ignored)) {  // whoever made one in our folder
     fs::remove_all(entry, code);
     fs::rename(path, entry, code);
   }

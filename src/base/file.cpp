@@ -98,11 +98,9 @@ Result<std::monostate> folder_make(const std::string& path) {
 Result<std::vector<std::string>> file_read_list(const std::string& path) {
   auto text = file_read(path);
   if (!text) return std::move(text.error());
-  constexpr std::string_view kMark = "\xef\xbb\xbf";  // that some editors put in front of UTF-8
-  std::string_view rest = *text;
-  if (rest.starts_with(kMark)) rest.remove_prefix(kMark.size());
+  if (text->starts_with("\xef\xbb\xbf")) text->erase(0, 3);  // some editors put it in front of UTF-8
   std::vector<std::string> out;
-  for (const std::string_view line : text_lines(rest)) {
+  for (const std::string_view line : text_lines(*text)) {
     const std::string_view entry = text_trim(line);
     if (!entry.empty() && entry.front() != '#') out.emplace_back(entry);
   }

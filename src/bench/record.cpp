@@ -362,8 +362,8 @@ Result<Record> record_from_line(std::string_view line) {
 
 RecordKey record_key(const std::string& task, const std::string& graph, const std::string& candidate) {
   namespace fs = std::filesystem;
-  const std::size_t end = graph.find_last_not_of('/');
-  const fs::path path = fs::path(graph.substr(0, end == std::string::npos ? end : end + 1)).lexically_normal();
+  fs::path path = fs::path(graph).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // it ended with a slash
   const fs::path above = path.parent_path().filename();
   const bool inside = above == task || (above.empty() && path.is_relative() && path != "." && path != "..");
   return {task, (inside ? path.filename() : path).string(), candidate};

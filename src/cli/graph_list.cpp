@@ -26,6 +26,10 @@ void GraphSelection::add_options(CLI::App& command) {
       ->type_name("DIR");
 }
 
+bool is_graph(const std::string& folder) { return file_exists(folder + "/model.py"); }
+
+bool is_sample(const std::string& folder) { return !is_graph(folder) && file_exists(folder + "/graph_list.txt"); }
+
 namespace {
 
 std::string join(const std::string& root, const std::string& path) {
@@ -51,8 +55,7 @@ std::string guess_root(const std::string& list, const std::string& first) {
 void add_list(const std::string& list, const std::string& root, std::vector<std::string>& out, int depth = 0) {
   const std::vector<std::string> folders = list_folders(list, root);
   // A list of samples names folders with lists of their own; its first entry tells.
-  const bool samples = depth < 2 && !folders.empty() && !file_exists(folders[0] + "/model.py") &&
-                       file_exists(folders[0] + "/graph_list.txt");
+  const bool samples = depth < 2 && !folders.empty() && is_sample(folders[0]);
   for (const std::string& folder : folders) {
     if (samples)
       add_list(folder + "/graph_list.txt", root, out, depth + 1);
@@ -110,12 +113,12 @@ std::vector<std::string> graph_names(const std::vector<std::string>& paths) {
 std::vector<std::string> GraphSelection::resolve() const {
   std::vector<std::string> out;
   for (const std::string& path : paths) {
-    if (!file_exists(path + "/model.py") && file_exists(path + "/graph_list.txt")) {
+    if (is_sample(path)) {
       add_list(path + "/graph_list.txt", root, out);
       continue;
     }
     std::vector<std::string> below;
-    if (!file_exists(path + "/model.py")) below = graphs_below(path);
+    if (!is_graph(path)) below = graphs_below(path);
     if (below.empty()) below.push_back(path);
     out.insert(out.end(), below.begin(), below.end());
   }

@@ -19,6 +19,10 @@ struct GraphSelection {
   std::vector<std::string> resolve() const;
 };
 
+// A folder with a model.py, and one that stands for the graphs of its graph_list.txt.
+bool is_graph(const std::string& folder);
+bool is_sample(const std::string& folder);
+
 // The folders that a list names, graphs or samples. A line may have columns (`uid<TAB>path`): the last is the path.
 std::vector<std::string> list_folders(const std::string& list, const std::string& root);
 

@@ -36,12 +36,6 @@ std::size_t input_bytes(const std::string& graph) {
   return out;
 }
 
-bool is_sample(const std::string& path) {
-  return !file_exists(path + "/model.py") && file_exists(path + "/graph_list.txt");
-}
-
-bool is_graph(const std::string& path) { return file_exists(path + "/model.py"); }
-
 // A list's sample whose own list cannot be read has one graph, itself, which will fail: one bad task never ends a run.
 // Where all graphs are elsewhere, nothing was said about any of them yet: that is no result.
 std::vector<std::string> graphs_of(const std::string& sample, const std::string& root, bool listed) {

@@ -183,7 +183,6 @@ std::unique_ptr<PreparedPlan> CudaBackend::build(const LaunchPlan& plan, void* c
     const Launch& launch = plan.launches[i];
     for (std::size_t v = 0; v < launch.variants.size(); ++v) {
       const LaunchVariant& variant = launch.variants[v];
-      const std::string name = fmt::format("{}.{}.{}", reports_.size() + i, launch.kernel.name(), v);
       auto kernel = guarded([&] {
         CudaKernel k;
         k.variant = v;
@@ -191,7 +190,7 @@ std::unique_ptr<PreparedPlan> CudaBackend::build(const LaunchPlan& plan, void* c
         if (!k.empty())
           k.emitted = tile_cuda::run_stages(k.source.function, k.source.facts,
                                             cuda_target(variant, tile_cuda::machine_of(device)),
-                                            dump_into(options_.dump_folder, name, launch_head(plan, launch, variant)))
+                                            dump_into(options_.dump_folder, reports_.size() + i, plan, launch, v))
                           .take();
         return k;
       });

@@ -22,8 +22,7 @@ std::string tensor_text(const TensorDesc& d) {
   return fmt::format("{}[{}]{}", dtype_row(d.dtype).name, fmt::join(d.sizes, ", "), strides);
 }
 
-}  // namespace
-
+// Empty where an argument cannot be said so.
 LaunchHead launch_head(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant) {
   std::vector<std::string> arguments;
   for (const LaunchArgument& a : launch.arguments) {
@@ -36,6 +35,8 @@ LaunchHead launch_head(const LaunchPlan& plan, const Launch& launch, const Launc
   }
   return {text_join(arguments, ", "), fmt::format("{}", fmt::join(variant.grid, ","))};
 }
+
+}  // namespace
 
 std::string with_head(const LaunchHead& head, std::string_view stage, const std::string& text) {
   const std::string_view mark = is_code(stage) ? "// " : "# ";
@@ -61,13 +62,16 @@ LaunchHead read_head(std::string_view text) {
   return out;
 }
 
-tile::StageDump dump_into(const std::string& folder, const std::string& name, const LaunchHead& head) {
+tile::StageDump dump_into(const std::string& folder, std::size_t number, const LaunchPlan& plan, const Launch& launch,
+                          std::size_t variant) {
   if (folder.empty()) return {};
+  const LaunchHead head = launch_head(plan, launch, launch.variants[variant]);
+  const std::string start = fmt::format("{}/{}.{}.{}", folder, number, launch.kernel.name(), variant);
   std::error_code ignored;  // writing says what is wrong
   std::filesystem::create_directories(folder, ignored);
   return [=](std::string_view stage, const std::string& text) {
-    auto done = file_write(fmt::format("{}/{}.{}{}", folder, name, stage, is_code(stage) ? "" : ".tile"),
-                           with_head(head, stage, text));
+    auto done =
+        file_write(fmt::format("{}.{}{}", start, stage, is_code(stage) ? "" : ".tile"), with_head(head, stage, text));
     if (done) return;
     done.error().code = Code::environment;  // it is not the kernel's fault
     fail(std::move(done.error()));

@@ -13,14 +13,14 @@ struct LaunchHead {
   std::string arguments;  // x_ptr=float32[64, 32], n=5
   std::string grid;       // 4,2,1
 };
-// Tensors of the launch's shapes; both are empty where an argument cannot be said so.
-LaunchHead launch_head(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant);
 // In front of a stage's text, as comments of its language.
 std::string with_head(const LaunchHead& head, std::string_view stage, const std::string& text);
 // What a text says of its launch in its first lines.
 LaunchHead read_head(std::string_view text);
 
-// FOLDER/NAME.STAGE (.tile for tile IR); an empty folder: nowhere.
-tile::StageDump dump_into(const std::string& folder, const std::string& name, const LaunchHead& head);
+// FOLDER/NUMBER.KERNEL.VARIANT.STAGE (.tile for tile IR), with tensors of the launch's shapes in the head; an empty
+// folder: nowhere.
+tile::StageDump dump_into(const std::string& folder, std::size_t number, const LaunchPlan& plan, const Launch& launch,
+                          std::size_t variant);
 
 }  // namespace passnet

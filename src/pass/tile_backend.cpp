@@ -84,10 +84,7 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
     l.report->variants = 0;
   }
   for (BuiltVariant& b : build_kernels(plan, addresses, [&](std::size_t launch, std::size_t variant) {
-         const Launch& l = plan.launches[launch];
-         return dump_into(options_.dump_folder,
-                          fmt::format("{}.{}.{}", reports_.size() + launch, l.kernel.name(), variant),
-                          launch_head(plan, l, l.variants[variant]));
+         return dump_into(options_.dump_folder, reports_.size() + launch, plan, plan.launches[launch], variant);
        })) {
     TileLaunch& l = launches[b.launch];
     ++l.report->variants;

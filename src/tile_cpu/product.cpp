@@ -77,8 +77,7 @@ std::string Emitter::keep_panels(const Op& product, std::int64_t terms, std::int
   constexpr std::int64_t kKept = 256 << 10, kWidest = 32;  // a panel's columns are a divisor of it
   const auto& shape = type(product.result()).shape;
   const std::int64_t columns = (shape[shape.rank - 1] + kWidest - 1) / kWidest * kWidest;
-  const auto& g = facts_.grid;
-  if (g[0] * g[1] * g[2] == 1 || terms > kKept || may_access(writes_, def(product.operands[1])->operands[0])) return "";
+  if (facts_.programs() == 1 || terms > kKept || may_access(writes_, def(product.operands[1])->operands[0])) return "";
   const std::int64_t bytes = (terms + depth - 1) / depth * depth * columns * tile::elem_bytes(Elem::f32);
   if (bytes > kKept) return "";
   const std::string name = fresh("panels");
