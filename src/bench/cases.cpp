@@ -8,6 +8,8 @@ namespace passnet {
 
 namespace {
 
+constexpr std::size_t kSmallBytes = std::size_t{16} << 20;  // cases are kept from check to check up to this size
+
 // Bits at the end of a number that steps of arithmetic may change. Convolutions of float32 on a GPU leave out 13
 // (TF32): they do not see fewer.
 constexpr int unsure_bits(Dtype dtype, DeviceType device, bool convolves) {
@@ -63,6 +65,13 @@ std::vector<std::int64_t> literals_of(const Graph& graph) {
 
 }  // namespace
 
+std::size_t bytes_of(const std::vector<TensorRef>& tensors) {
+  std::size_t out = 0;
+  for (const TensorRef& t : tensors)
+    out += static_cast<std::size_t>(describe(t).element_count()) * dtype_row(t.dtype).size;
+  return out;
+}
+
 Result<RunValue> timed_call(Subject& subject, std::vector<TensorRef>& inputs, std::vector<double>& seconds) {
   const auto begin = std::chrono::steady_clock::now();
   auto result = subject.run(inputs);
@@ -90,6 +99,7 @@ Result<Case> CaseSource::recorded(std::uint64_t seed) {
 }
 
 Result<Case> CaseSource::beyond(const Draw& drawn) {
+  if (auto kept = kept_.extract(drawn.seed)) return std::move(kept.mapped());
   for (Draw draw = drawn;;) {
     auto c = make_good(draw);
     if (!c && draw.varied && fix_contents(draw)) c = make_good(draw);
@@ -97,6 +107,11 @@ Result<Case> CaseSource::beyond(const Draw& drawn) {
     if (c || !next) return c;
     draw = *next;
   }
+}
+
+void CaseSource::keep(Case c) {
+  const std::uint64_t seed = c.draw.seed;
+  if (bytes_of(c.inputs) < kSmallBytes) kept_.insert_or_assign(seed, std::move(c));
 }
 
 Result<Case> CaseSource::make_good(const Draw& draw) {

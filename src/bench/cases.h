@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct Case {
   bool changes() const { return std::find(changed.begin(), changed.end(), true) != changed.end(); }
 };
 
+std::size_t bytes_of(const std::vector<TensorRef>& tensors);
+
 class CaseSource {
  public:
   // `eager` computes `graph`.
@@ -43,6 +46,8 @@ class CaseSource {
   // Other inputs may lie where eager itself fails or overflows: those prove nothing, and milder ones are drawn. The
   // error is what eager did on the mildest.
   Result<Case> beyond(const Draw& draw);
+  // Given by `beyond` again, once, where it is small.
+  void keep(Case c);
 
   // A candidate's own copies of a case's inputs, in the same memory each time.
   std::vector<TensorRef>& given(const Case& c);
@@ -85,6 +90,7 @@ class CaseSource {
   std::vector<std::string> never_varied_;
   std::vector<TensorRef> given_;
   std::vector<double> seconds_;
+  std::map<std::uint64_t, Case> kept_;  // by the draw's seed
 };
 
 // A call whose seconds are kept.

@@ -3,38 +3,25 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
-#include <map>
 
-#include "base/hash.h"
 #include "bench/answer_check.h"
 #include "bench/audit.h"
+#include "bench/candidate_graph.h"
+#include "bench/checked_runs.h"
 #include "bench/dry_backend.h"
 #include "bench/peer.h"
 #include "bench/trials.h"
 #include "bench/verdict.h"
 #include "exec/walk.h"
 #include "ops/lower.h"
-#include "pass/checked_backend.h"
-#include "pass/match_text.h"
 #include "pass/rewrite.h"
-#include "pass/wrapper_step.h"
 
 namespace passnet {
 
 namespace {
 
 constexpr std::size_t kKeptBytes = std::size_t{256} << 20;   // a second draw is kept for timing up to this size
-constexpr std::size_t kSmallBytes = std::size_t{16} << 20;   // all draws are kept from check to check up to this size
 constexpr std::size_t kPreciseBytes = std::size_t{4} << 20;  // larger inputs are not run in float64
-constexpr int kOrderSlack = 2;                               // sums by atomics round otherwise in another order
-
-std::size_t bytes_of(const std::vector<TensorRef>& tensors) {
-  std::size_t out = 0;
-  for (const TensorRef& t : tensors)
-    out += static_cast<std::size_t>(describe(t).element_count()) * dtype_row(t.dtype).size;
-  return out;
-}
 
 bool gives_halves(const RunValue& value) {
   const auto outputs = leaves(value);
@@ -42,16 +29,6 @@ bool gives_halves(const RunValue& value) {
     const DtypeRow& row = dtype_row(v->tensor.dtype);
     return v->kind == RunValue::Kind::tensor && row.floating && row.size < sizeof(float);
   });
-}
-
-// Of all text of a candidate. No text can be made to have a digest that was chosen before, and without the secret
-// nobody knows which one it has.
-std::uint64_t digest_of(const PassFolder& folder, std::uint64_t secret) {
-  std::string all = std::to_string(secret);
-  for (const Pass& pass : folder.passes) all += sha256_hex(pass.name);  // in the order that they are applied
-  for (const auto& loader : folder.loaders)
-    for (const auto& [name, module] : loader->modules()) all += sha256_hex(name) + sha256_hex(module->syntax.source());
-  return std::stoull(sha256_hex(all).substr(0, 16), nullptr, 16);
 }
 
 }  // namespace
@@ -75,16 +52,16 @@ class Evaluator::Impl {
       read();
       if (is_anyones()) {  // most that fail do here, and eager may take long
         stage("match");
-        match_passes();
+        candidate_graph_.match(passes_path_, out_);
       }
       stage(kEagerStage);
-      reference_ = local(program_, {});
+      reference_ = local(program_);
       source_ = std::make_unique<CaseSource>(graph_, *reference_, engine_, options_.device);
       judge_ = std::make_unique<CaseJudge>(*source_, engine_, options_.at);
       answers_ = std::make_unique<AnswerCheck>(graph_, *judge_, engine_, is_anyones(), out_);
       cases_.push_back(need(source_->recorded(options_.seed), Status::eager_fail));
       draws_ = check_draws(options_.seed, options_.draws, gives_halves(cases_[0].expected),
-                           digest_of(passes_, options_.secret));
+                           candidate_graph_.digest(options_.secret));
       stage("compile");
       make_subject();
       stage("run");
@@ -98,7 +75,7 @@ class Evaluator::Impl {
   const Evaluation& time() {
     staged([&] {
       stage("time");
-      follow_again();
+      if (checked_ != nullptr) checked_->follow(cases_);
       if (options_.baseline != "eager") {
         Candidate base;
         base.kind = Candidate::Kind::eager_python;
@@ -157,29 +134,27 @@ class Evaluator::Impl {
     program_ = need(lower_graph(graph_.graph), Status::eager_fail);
   }
 
-  std::unique_ptr<Subject> local(const Program& program, const std::vector<ExternalStep*>& externals,
-                                 std::shared_ptr<void> keep = {}, Status otherwise = Status::eager_fail) {
-    const Graph& graph = externals.empty() ? graph_.graph : applied_.graph;
-    auto executable = need(engine_.prepare(program, graph, options_.device, externals), otherwise);
-    return local_subject(engine_, options_.device, std::move(executable), std::move(keep));
+  std::unique_ptr<Subject> local(const Program& program, Status otherwise = Status::eager_fail) {
+    auto executable = need(engine_.prepare(program, graph_.graph, options_.device, {}), otherwise);
+    return local_subject(engine_, options_.device, std::move(executable));
   }
 
   // --- the candidate
 
   struct Wrappers {
     std::unique_ptr<KernelBackend> backend;
-    std::vector<std::unique_ptr<WrapperStep>> steps;
+    CandidateGraph::Steps steps;
   };
 
   void make_subject() {
     using Kind = Candidate::Kind;
     switch (candidate_.kind) {
       case Kind::passes: return make_passes();
-      case Kind::eager: subject_ = local(program_, {}); return;
+      case Kind::eager: subject_ = local(program_); return;
       case Kind::none: {
         const Applied same = need(apply_passes(graph_.graph, PassFolder{}, options_.match), Status::compile_fail);
         program_none_ = need(lower_graph(same.graph, same.externals), Status::compile_fail);
-        subject_ = local(program_none_, {}, {}, Status::compile_fail);
+        subject_ = local(program_none_, Status::compile_fail);
         return;
       }
       case Kind::author: stop(Status::compile_fail, {Code::usage, {}, "the author's passes are not written yet", {}});
@@ -189,136 +164,35 @@ class Evaluator::Impl {
     }
   }
 
-  void match_passes() {
-    auto loaded = passes_path_.ends_with(".py") ? load_pass_file(passes_path_, options_.load)
-                                                : load_pass_folder(passes_path_, options_.load);
-    passes_ = need(std::move(loaded), Status::compile_fail);
-    for (const std::string& line : passes_.dropped) out_.note("dropped: " + line);
-    applied_ = need(apply_passes(graph_.graph, passes_, options_.match), Status::compile_fail);
-    out_.passes = applied_.passes;
-    for (const AppliedPass& p : applied_.passes) out_.matches += p.matches;
-    if (!applied_.changed())
-      stop(Status::pass_miss, {Code::match,
-                               {},
-                               "no pass changed the graph",
-                               why_not_applied(graph_.graph, passes_, options_.match, applied_)});
-  }
-
   void make_passes() {
-    rewritten_ = need(lower_graph(applied_.graph, applied_.externals), Status::compile_fail);
-    if (options_.checked) checked_runs();
+    candidate_graph_.lower();
+    if (options_.checked) check_kernels();
+    const bool by_contents = checked_ != nullptr && checked_->by_contents();
     wrappers_ = std::make_shared<Wrappers>();
     wrappers_->backend = make_backend(engine_, options_.device,
                                       {.dump_folder = options_.dump_folder,
-                                       .atomics_alone = by_contents_,
-                                       .first_variants = by_contents_ && tuned_ > 1});
+                                       .atomics_alone = by_contents,
+                                       .first_variants = by_contents && checked_->tuned() > 1});
     const bool sealed = options_.checked && options_.seal && options_.baseline == "eager";
     if (sealed && options_.device == DeviceType::cuda) dry_run();
     if (sealed)
       for (const std::string& line : options_.seal()) out_.note("not guarded: " + line);
-    subject_ = with_kernels(*wrappers_->backend, wrappers_->steps, wrappers_);
+    subject_ = candidate_graph_.with_kernels(*wrappers_->backend, wrappers_->steps, wrappers_);
   }
 
   // All kernels are compiled and loaded, as is what torch loads when it is first used on a GPU; none of them is
   // launched. What fails here will fail again, and is judged then.
   void dry_run() {
     dry_ = std::make_unique<DryBackend>(make_backend(engine_, options_.device));
-    (void)with_kernels(*dry_, dry_steps_)->run(source_->given(cases_[0]));
+    (void)candidate_graph_.with_kernels(*dry_, dry_steps_)->run(source_->given(cases_[0]));
   }
 
-  // The rewritten graph, with its kernels behind `backend`.
-  std::unique_ptr<Subject> with_kernels(KernelBackend& backend, std::vector<std::unique_ptr<WrapperStep>>& steps,
-                                        std::shared_ptr<void> keep = {}) {
-    std::vector<ExternalStep*> externals;
-    for (const Pass* pass : applied_.wrappers) {
-      steps.push_back(std::make_unique<WrapperStep>(*pass, engine_, backend));
-      steps.back()->poison(true);
-      externals.push_back(steps.back().get());
-    }
-    return local(rewritten_, externals, std::move(keep), Status::compile_fail);
-  }
-
-  // Every variant that autotuning may choose, one after another; each must give the right values, since any may be
-  // chosen. Where programs can see their order, once more the other way round.
-  void checked_runs() {
+  void check_kernels() {
     stage("check");
-    verified_threads_ = engine_.threads();
-    for (std::size_t v = 0; v < variants_; ++v) {
-      CheckedBackend backend(options_.device, {.variant = v, .prebuild = v == 0 && options_.seal});
-      const Comparison forwards = checked_run(backend);
-      variants_ = std::max(variants_, backend.variants());
-      tuned_ = std::max(tuned_, backend.tuned());
-      for (const std::string& fact : backend.facts()) out_.note(fact);
-      of_variants_.push_back(forwards);
-      // Last bits are other ones in the checked build, and may decide: what the fast build accesses is looked at too.
-      by_contents_ |= backend.by_contents();
-      if (backend.by_contents() && options_.device == DeviceType::cpu) {
-        CheckedBackend fast(options_.device, {.variant = v, .followed = true});
-        (void)checked_run(fast);
-      }
-      if (!backend.ordered() || forwards.outcome != Comparison::Outcome::compared) continue;
-      CheckedBackend reversed(options_.device, {.variant = v, .backwards = true});
-      const Comparison backwards = checked_run(reversed);
-      if (backwards.tightest_t() > std::max(forwards.tightest_t(), options_.at) + kOrderSlack)
-        stop(Status::integrity, {Code::integrity,
-                                 {},
-                                 "the answer depends on the order in which programs run",
-                                 {"what an atomic gives back may not decide what is computed"}});
-    }
-  }
-
-  // On the recorded inputs, which are compared, and on the others too where they may decide what is accessed, or what
-  // kernels there are.
-  Comparison checked_run(CheckedBackend& backend) {
-    std::vector<std::unique_ptr<WrapperStep>> steps;
-    const auto subject = with_kernels(backend, steps);
-    std::vector<TensorRef>& inputs = source_->given(cases_[0]);
-    const RunValue got = run_checked(*subject, backend, inputs);
-    Comparison out = compare(cases_[0].expected_on_cpu, got, engine_).take();
-    if (out.outcome == Comparison::Outcome::compared) judge_->excuse(cases_[0], out, got, inputs);
+    checked_ = std::make_unique<CheckedRuns>(candidate_graph_, *source_, *judge_, engine_, options_);
     // Shapes and numbers decide what kernels there are, and none can be compiled once the worker is sealed.
-    if (!shapes_by_contents_) shapes_by_contents_ = needs_contents(program_, graph_, engine_);
-    const bool others = backend.by_contents() || *shapes_by_contents_;
-    for (std::size_t i = 1; i < draws_.size() && others; ++i)
-      if (auto c = other_case(i)) {
-        run_checked(*subject, backend, source_->given(*c));
-        if (bytes_of(c->inputs) < kSmallBytes) small_cases_.emplace(i, std::move(c));
-      }
-    return out;
-  }
-
-  RunValue run_checked(Subject& subject, CheckedBackend& backend, std::vector<TensorRef>& inputs) {
-    auto result = subject.run(inputs);
-    if (result) return std::move(*result);
-    std::vector<Error> errors = backend.errors();
-    if (errors.empty()) errors = {result.error()};
-    stop(backend.failed() ? Status::compile_fail : Status::runtime_fail, std::move(errors));
-  }
-
-  // On other threads, operators that are left in the graph have other last bits, which may decide what is accessed.
-  // What the fast build accesses is looked at by the threads that are timed, too. Its kernels are compiled already.
-  void follow_again() {
-    const auto is_eager = [&](const Node& node) {
-      return node.kind != NodeKind::placeholder && node.kind != NodeKind::output && node.target != "operator.getitem" &&
-             std::none_of(applied_.externals.begin(), applied_.externals.end(),
-                          [&](const ExternalFunction& e) { return e.name == node.target; });
-    };
-    const auto& nodes = applied_.graph.nodes;
-    if (!by_contents_ || options_.device != DeviceType::cpu || engine_.threads() == verified_threads_ ||
-        std::none_of(nodes.begin(), nodes.end(), is_eager))
-      return;
-    for (std::size_t v = 0; v < variants_; ++v) {
-      CheckedBackend backend(options_.device, {.variant = v, .followed = true});
-      std::vector<std::unique_ptr<WrapperStep>> steps;
-      const auto subject = with_kernels(backend, steps);
-      for (const Case& c : cases_) run_checked(*subject, backend, source_->given(c));
-    }
-  }
-
-  // Of a draw beyond the recorded one: what checked runs left, or a new one.
-  Result<Case> other_case(std::size_t draw) {
-    if (auto kept = small_cases_.extract(draw)) return std::move(kept.mapped());
-    return source_->beyond(draws_[draw]);
+    checked_->run(cases_[0], draws_, needs_contents(program_, graph_, engine_), out_);
+    of_variants_ = checked_->take_comparisons();
   }
 
   // --- correctness
@@ -330,7 +204,7 @@ class Evaluator::Impl {
     std::size_t at = 0;
     for (std::size_t i = 1; i < draws_.size(); ++i) {
       hardest.reset();  // its memory is the next one's
-      auto made = other_case(i);
+      auto made = source_->beyond(draws_[i]);
       if (!made) {
         out_.note(fmt::format("not checked on inputs of seed {}: {}", draws_[i].seed, made.error().message));
         continue;
@@ -352,7 +226,7 @@ class Evaluator::Impl {
     if (!hardest && !draws_[at].hard() && !cases_[0].draw.recorded())  // that one is the hardest
       cases_.insert(cases_.begin(), need(source_->recorded(options_.seed), Status::eager_fail));
     else if (!hardest && at > 0)  // those behind it said nothing
-      hardest = other_case(at).take();
+      hardest = source_->beyond(draws_[at]).take();
     if (!hardest) return;
     if (bytes_of(hardest->inputs) < kKeptBytes) {
       cases_.push_back(std::move(*hardest));
@@ -478,26 +352,20 @@ class Evaluator::Impl {
   std::string passes_path_;
   Engine& engine_;
   const EvaluateOptions options_;
-  bool by_contents_ = false;  // what is accessed hangs on what tensors hold
-  std::size_t variants_ = 1;  // the most of any launch
-  std::size_t tuned_ = 0;     // launches that have more than one
-  int verified_threads_ = 0;
   std::vector<Comparison> of_variants_;  // by the checked build, on the recorded inputs
   Evaluation out_;
   GraphFolder graph_;
-  Program program_, program_none_, rewritten_;
-  PassFolder passes_;
-  Applied applied_;
+  Program program_, program_none_;
+  CandidateGraph candidate_graph_{graph_, engine_, options_};
   std::shared_ptr<Wrappers> wrappers_;
   std::unique_ptr<Subject> reference_, subject_, baseline_;
   std::vector<double> candidate_calls_;  // seconds of those that were verified
-  std::vector<std::unique_ptr<WrapperStep>> dry_steps_;
+  CandidateGraph::Steps dry_steps_;
   std::unique_ptr<DryBackend> dry_;
   std::vector<Draw> draws_;
-  std::optional<bool> shapes_by_contents_;           // of the graph; none: nobody asked
-  std::map<std::size_t, Result<Case>> small_cases_;  // by draw
   std::unique_ptr<CaseSource> source_;
   std::unique_ptr<CaseJudge> judge_;
+  std::unique_ptr<CheckedRuns> checked_;
   std::unique_ptr<AnswerCheck> answers_;
   std::vector<Case> cases_;       // an ordinary one, and the hardest for the timed calls
   std::optional<Draw> ordinary_;  // which is drawn again when its turn comes
