@@ -44,14 +44,22 @@ bool is_jsonl(const std::string& path) {
 Results log_results(const std::string& path, std::string_view text) {
   Collector all;
   CandidateResults& candidate = all.candidate(fs::path(path).filename().string());
+  std::size_t unusable = 0;
   for (LogSample& sample : log_read(text)) {
     GraphResult& g = candidate.graphs.emplace_back();
     g.task = std::move(sample.task);
     g.graph = std::move(sample.path);
     g.status = sample.row.status;
     g.row = sample.row;
-    if (const auto s = sample.row.speedup) g.speedup = {*s, *s, *s};
+    if (const auto s = sample.row.speedup)
+      g.speedup = {*s, *s, *s};
+    else if (g.status == Status::correct)
+      ++unusable;
   }
+  if (unusable > 0)
+    all.out.notes.push_back(fmt::format("{}: no speedup above 0 of {}, which count{} as failed", path,
+                                        unusable == 1 ? "a correct graph" : fmt::format("{} correct graphs", unusable),
+                                        unusable == 1 ? "s" : ""));
   if (candidate.graphs.empty()) all.out.candidates.clear();
   return std::move(all.out);
 }
@@ -126,6 +134,9 @@ Result<Results> results_of_run(const std::string& folder) {
     g.row = row.score;
     if (const auto s = row.score.speedup) g.speedup = {*s, *s, *s};
   }
+  auto problems = (*index)->problems();
+  if (!problems) return problems.error();
+  all.out.notes = std::move(*problems);
   return std::move(all.out);
 }
 

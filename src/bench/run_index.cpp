@@ -17,15 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kVersion = 1;  // of the tables; another one means: make them again
+constexpr int kVersion = 2;  // of the tables; another one means: make them again
 constexpr int kBusyMilliseconds = 30'000;
 constexpr std::size_t kPrintBytes = 4096;
 
 constexpr const char* kTables = R"(
 DROP TABLE IF EXISTS state;
 DROP TABLE IF EXISTS records;
-CREATE TABLE state(indexed INTEGER NOT NULL, print TEXT NOT NULL);
-INSERT INTO state VALUES(0, '');
+CREATE TABLE state(indexed INTEGER NOT NULL, print TEXT NOT NULL, bad_lines INTEGER NOT NULL);
+INSERT INTO state VALUES(0, '', 0);
 CREATE TABLE records(
   offset INTEGER PRIMARY KEY, size INTEGER NOT NULL,
   task TEXT NOT NULL, graph TEXT NOT NULL, candidate TEXT NOT NULL, attempt INTEGER NOT NULL,
@@ -169,19 +169,22 @@ void RunIndex::make_tables() {
 void RunIndex::take_in() {
   Change change(database_);
   std::uint64_t indexed = 0;
+  std::int64_t bad_lines = 0;
   {
-    Statement state(database_, "SELECT indexed, print FROM state");
+    Statement state(database_, "SELECT indexed, print, bad_lines FROM state");
     if (!state.step()) throw Trouble{SQLITE_CORRUPT, "no state"};
     indexed = static_cast<std::uint64_t>(state.integer(0));
     std::error_code error;
     const std::uintmax_t size = fs::file_size(records_, error);
     if (indexed > 0 && (error || indexed > size || state.text(1) != print_of(records_, indexed))) indexed = 0;
     if (!error && indexed > 0 && indexed == size) return;
+    if (indexed > 0) bad_lines = state.integer(2);
   }
   if (indexed == 0) execute(database_, "DELETE FROM records");
   Statement insert(database_, "INSERT INTO records VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const auto end = journal_scan(records_, indexed, [&](JournalLine&& line) {
     ++lines_;
+    if (!line.record) ++bad_lines;
     if (!line.record) return;
     const Record& r = *line.record;
     const ScoreRow row = score_row(r);
@@ -200,9 +203,10 @@ void RunIndex::take_in() {
     insert.step();
   });
   if (!end) fail(end.error());
-  Statement state(database_, "UPDATE state SET indexed = ?, print = ?");
+  Statement state(database_, "UPDATE state SET indexed = ?, print = ?, bad_lines = ?");
   state.bind(1, static_cast<std::int64_t>(*end));
   state.bind(2, *end == 0 ? std::string() : print_of(records_, *end));
+  state.bind(3, bad_lines);
   state.step();
   change.keep();
 }
@@ -275,6 +279,22 @@ Result<std::monostate> RunIndex::update() {
 
 Result<std::vector<IndexRow>> RunIndex::latest() {
   return doors([&] { return select("", {}); });
+}
+
+Result<std::vector<std::string>> RunIndex::problems() {
+  return doors([&] {
+    Statement state(database_, "SELECT indexed, bad_lines FROM state");
+    if (!state.step()) throw Trouble{SQLITE_CORRUPT, "no state"};
+    std::vector<std::string> out;
+    if (const std::int64_t bad = state.integer(1); bad > 0)
+      out.push_back(fmt::format("{}: {} no records, left out", records_,
+                                bad == 1 ? "a line is" : fmt::format("{} lines are", bad)));
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(records_, error), indexed = static_cast<std::uint64_t>(state.integer(0));
+    if (!error && size > indexed)
+      out.push_back(fmt::format("{}: the last line is torn; {} bytes left out", records_, size - indexed));
+    return out;
+  });
 }
 
 Result<std::optional<IndexRow>> RunIndex::find(const std::string& task, const std::string& graph,

@@ -40,6 +40,8 @@ class RunIndex {
   Result<std::optional<IndexRow>> find(const std::string& task, const std::string& graph, const std::string& candidate);
 
   std::size_t lines_read() const { return lines_; }  // of the JSONL, since opened
+  // In words: lines that are no records, a torn last line.
+  Result<std::vector<std::string>> problems();
   bool in_memory() const { return in_memory_; }
 
  private:

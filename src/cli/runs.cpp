@@ -83,6 +83,7 @@ int list(const Options& o) {
       failed = true;
       continue;
     }
+    for (const std::string& note : results->notes) fmt::print(stderr, "warning: {}\n", note);
     const std::string name = folder.lexically_normal().string();
     if (results->candidates.empty()) rows.push_back({name, "-", "-", "0", "0", "-", "nothing finished"});
     for (const CandidateResults& r : results->candidates) {
