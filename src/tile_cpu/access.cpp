@@ -105,10 +105,11 @@ void Emitter::fetch_ahead(const Op& load, const Address& a, const std::string& p
   fetch(move(1));
 }
 
-// Whether a store should go past the caches: to memory larger than them that the kernel does not read.
+// Whether a store should go past the caches: to memory larger than them that the kernel does not read. Not beside
+// gathers: on some machines each waits for all such stores that are on their way (ten times as long on Cascade Lake).
 bool Emitter::streams(const Op& store) const {
   constexpr std::int64_t kLarge = 32 << 20;
-  return memory_bytes(store.operands[0]) >= kLarge && never_read(store);
+  return !gathers_ && memory_bytes(store.operands[0]) >= kLarge && never_read(store);
 }
 
 // Whether the kernel reads nothing of what this writes to.
@@ -222,7 +223,7 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
   const std::string rest = lanes_of(other, elem).text;
   const std::optional<std::int64_t> step = step_of(a);
   std::string text, ahead;
-  const bool lanes_mask = !mask.empty() && m.lanes;
+  const bool lanes_mask = !mask.empty() && m.lanes, is_word = tile::elem_bytes(elem) == 4;
   const std::string lane_mask = mask.empty() ? "all(true)" : lanes_of(m, Elem::i1).text;
   if (step && *step != 0) {
     const Ref at = sum_terms(a, Mode::first);
@@ -240,6 +241,7 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
       text = fmt::format("ld<{}, Full>({}, n)", kind, pointer);
     else
       text = fmt::format("ld_step<{}, Full>({}, {}L, n)", kind, pointer, *step);
+    gathers_ |= is_word && *step != 1 && *step != 2;
   } else {
     // base + what stands still, and the offsets of the lanes
     Address still = a;
@@ -270,6 +272,7 @@ Ref Emitter::load_lanes(const Op& op, const Address& a, const Index&, const std:
       text = fmt::format("ld_at_mask<{}, Full>({}, {}, {}, {}, n)", kind, base, offsets, m.text, rest);
     else
       text = fmt::format("ld_at<{}, Full>({}, {}, n)", kind, base, offsets);
+    gathers_ |= is_word;
   }
   if (!mask.empty() && !m.lanes && !is_hooked(build_)) text = fmt::format("({} ? {} : {})", m.text, text, rest);
   if (!ahead.empty() && level == static_cast<int>(levels_.size()) - 1) fetch_ahead(op, a, ahead);

@@ -393,6 +393,7 @@ class Emitter {
   int segment_level_ = -1;
   std::optional<Segment> segment_;
   std::map<At, std::string> cuts_;  // conditions that stand still in a segment, by their names
+  bool gathers_ = false;            // lanes of 4 bytes were loaded one by one so far
   std::string* last_ = nullptr;     // where a body's stores go, if all are to come last
   std::map<At, Truth> known_;       // conditions decided in this region
   mutable std::map<At, std::optional<std::int64_t>> steps_;
