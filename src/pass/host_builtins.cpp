@@ -29,14 +29,7 @@ static bool can_call(const HostValue& v) {
 }
 
 struct HostMachine::Builtins {
-  struct Call {
-    std::string_view name;
-    HostArgs& args;
-    HostKwargs& kwargs;
-    py::Place place;
-
-    bool has(std::size_t i) const { return i < args.size() && !args[i].is(Kind::none); }
-  };
+  using Call = HostCall;
   using Run = HostValue (*)(HostMachine& m, const Call& c);
 
   static HostValue whole(std::size_t n) { return HostValue::of(static_cast<std::int64_t>(n)); }
@@ -391,8 +384,7 @@ HostMachine::Builtins::Run HostMachine::Builtins::find(std::string_view name) {
       {"type", type},
       {"zip", zip},
   };
-  const auto found = kAll.find(name);
-  return found == kAll.end() ? nullptr : found->second;
+  return find_row(kAll, name);
 }
 
 std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArgs& args, HostKwargs& kwargs,

@@ -29,6 +29,23 @@ struct HostRaise {
 using HostArgs = std::vector<HostValue>;
 using HostKwargs = std::vector<std::pair<std::string, HostValue>>;
 
+// A call by name, of a function or of a method.
+struct HostCall {
+  std::string_view name;
+  HostArgs& args;
+  HostKwargs& kwargs;
+  py::Place place;
+
+  bool has(std::size_t i) const { return i < args.size() && !args[i].is(HostValue::Kind::none); }
+};
+
+// The row of that name, or null.
+template <class Run>
+Run find_row(const std::unordered_map<std::string_view, Run>& table, std::string_view name) {
+  const auto found = table.find(name);
+  return found == table.end() ? nullptr : found->second;
+}
+
 // Where `part` first stands at or behind `from`, or npos; in time proportional to both.
 std::size_t text_find(std::string_view text, std::string_view part, std::size_t from = 0);
 // Stable, and safe whatever `less` says: the candidate's __lt__ need not be an order.
@@ -249,6 +266,7 @@ class HostMachine {
   std::optional<HostValue> set_method(const HostValue& object, std::string_view name, HostArgs& args, py::Place place);
   std::optional<HostValue> dict_method(const HostValue& object, std::string_view name, HostArgs& args,
                                        HostKwargs& kwargs, py::Place place);
+  struct Strings;  // methods of strings (host_strings.cpp)
   std::optional<HostValue> string_method(const HostValue& object, std::string_view name, HostArgs& args,
                                          HostKwargs& kwargs, py::Place place);
   const std::string& string_of(const HostValue& v, py::Place place) const;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "pass/host_machine.h"
@@ -29,6 +30,9 @@ bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 char to_lower(char c) { return is_upper(c) ? static_cast<char>(c + 32) : c; }
 char to_upper(char c) { return is_lower(c) ? static_cast<char>(c - 32) : c; }
+bool is_alpha(char c) { return is_lower(to_lower(c)); }
+bool is_alnum(char c) { return is_digit(c) || is_alpha(c); }
+bool is_blank(char c) { return kBlanks.find(c) != std::string_view::npos; }
 
 std::string stripped(std::string_view s, std::string_view of, bool left, bool right) {
   std::array<bool, 256> known{};
@@ -290,151 +294,254 @@ std::string HostMachine::format_percent(const std::string& s, const HostValue& v
   return out;
 }
 
-std::optional<HostValue> HostMachine::string_method(const HostValue& object, std::string_view name, HostArgs& args,
-                                                    HostKwargs& kwargs, py::Place place) {
-  const std::string& s = object.text;
-  spend(s.size() / 64, place);
-  const auto arg = [&](std::size_t i) -> const std::string& { return string_of(args[i], place); };
-  // Between the second argument and the third.
-  const auto between = [&](std::size_t& begin) {
-    std::size_t end = 0;
-    std::tie(begin, end) = bounds(args, s.size(), place);
-    return begin > end ? std::string_view() : std::string_view(s).substr(begin, end - begin);
-  };
-  const auto mapped = [&](auto&& f) {
-    std::string out = s;
-    std::transform(out.begin(), out.end(), out.begin(), f);
-    return HostValue::string(std::move(out));
-  };
-  const auto all = [&](auto&& f) { return HostValue::boolean(!s.empty() && std::all_of(s.begin(), s.end(), f)); };
-  const auto list = [&](const std::vector<std::string>& parts) {
-    std::vector<HostValue> out;
-    for (const std::string& part : parts) step(place), out.push_back(HostValue::string(part));
-    return HostValue::sequence(Kind::list, std::move(out));
-  };
+struct HostMachine::Strings {
+  using Call = HostCall;
+  using Run = HostValue (*)(HostMachine& m, const std::string& s, const Call& c);
 
-  if (name == "startswith" || name == "endswith") {
-    std::size_t begin = 0;
-    const std::string_view in = between(begin);
-    const auto fits = [&](const HostValue& end) {
-      return name == "startswith" ? in.starts_with(string_of(end, place)) : in.ends_with(string_of(end, place));
-    };
-    if (args[0].is(Kind::tuple))
-      return HostValue::boolean(std::any_of(args[0].items->values.begin(), args[0].items->values.end(), fits));
-    return HostValue::boolean(fits(args[0]));
+  static const std::string& arg(HostMachine& m, const Call& c, std::size_t i) {
+    return m.string_of(c.args[i], c.place);
   }
-  if (name == "lower" || name == "casefold") return mapped(to_lower);
-  if (name == "upper") return mapped(to_upper);
-  if (name == "capitalize" || name == "title") {
+  // Between the second argument and the third.
+  static std::string_view between(HostMachine& m, const std::string& s, const Call& c, std::size_t& begin) {
+    std::size_t end = 0;
+    std::tie(begin, end) = m.bounds(c.args, s.size(), c.place);
+    return begin > end ? std::string_view() : std::string_view(s).substr(begin, end - begin);
+  }
+  static HostValue list(HostMachine& m, const Call& c, const std::vector<std::string>& parts) {
+    std::vector<HostValue> out;
+    for (const std::string& part : parts) m.step(c.place), out.push_back(HostValue::string(part));
+    return HostValue::sequence(Kind::list, std::move(out));
+  }
+
+  // ---- letters
+
+  template <char (*letter)(char)>
+  static HostValue mapped(HostMachine&, const std::string& s, const Call&) {
+    std::string out = s;
+    std::transform(out.begin(), out.end(), out.begin(), letter);
+    return HostValue::string(std::move(out));
+  }
+
+  static HostValue capitalize_title(HostMachine&, const std::string& s, const Call& c) {
+    std::string out = s;
     bool first = true;
-    return mapped([&](char c) {
-      const char out = first ? to_upper(c) : to_lower(c);
-      first = name == "title" && !is_lower(to_lower(c));
-      return out;
-    });
-  }
-  if (name == "strip" || name == "lstrip" || name == "rstrip")
-    return HostValue::string(stripped(s, args.empty() || args[0].is(Kind::none) ? kBlanks : std::string_view(arg(0)),
-                                      name != "rstrip", name != "lstrip"));
-  if (name == "split" || name == "rsplit") {
-    const std::int64_t most = args.size() > 1 ? integer(args[1], place) : -1;
-    if (args.empty() || args[0].is(Kind::none)) {
-      if (most >= 0) refuse(Code::host, "split() by blanks with a limit", place);
-      return list(split_blanks(s));
+    for (char& letter : out) {
+      const char before = letter;
+      letter = first ? to_upper(before) : to_lower(before);
+      first = c.name == "title" && !is_lower(to_lower(before));
     }
-    if (arg(0).empty()) raise("ValueError", "empty separator", place);
-    return list(split_by(s, arg(0), most, name == "rsplit"));
+    return HostValue::string(std::move(out));
   }
-  if (name == "splitlines") {
+
+  template <bool (*holds)(char)>
+  static HostValue all(HostMachine&, const std::string& s, const Call&) {
+    return HostValue::boolean(!s.empty() && std::all_of(s.begin(), s.end(), holds));
+  }
+
+  template <bool (*wanted)(char), bool (*other)(char)>
+  static HostValue cased(HostMachine&, const std::string& s, const Call&) {
+    return HostValue::boolean(std::any_of(s.begin(), s.end(), wanted) && std::none_of(s.begin(), s.end(), other));
+  }
+
+  // ---- parts
+
+  static HostValue strip(HostMachine& m, const std::string& s, const Call& c) {  // strip, lstrip, rstrip
+    return HostValue::string(
+        stripped(s, c.has(0) ? std::string_view(arg(m, c, 0)) : kBlanks, c.name != "rstrip", c.name != "lstrip"));
+  }
+
+  static HostValue split(HostMachine& m, const std::string& s, const Call& c) {  // split, rsplit
+    const std::int64_t most = c.args.size() > 1 ? m.integer(c.args[1], c.place) : -1;
+    if (!c.has(0)) {
+      if (most >= 0) m.refuse(Code::host, "split() by blanks with a limit", c.place);
+      return list(m, c, split_blanks(s));
+    }
+    if (arg(m, c, 0).empty()) m.raise("ValueError", "empty separator", c.place);
+    return list(m, c, split_by(s, arg(m, c, 0), most, c.name == "rsplit"));
+  }
+
+  static HostValue splitlines(HostMachine& m, const std::string& s, const Call& c) {
     std::vector<std::string> lines = split_by(s, "\n", -1, false);
     if (lines.back().empty()) lines.pop_back();
     for (std::string& line : lines)
       if (line.ends_with('\r')) line.pop_back();
-    if (!args.empty() && truth(args[0], place)) refuse(Code::host, "splitlines() that keeps the ends", place);
-    return list(lines);
+    if (!c.args.empty() && m.truth(c.args[0], c.place))
+      m.refuse(Code::host, "splitlines() that keeps the ends", c.place);
+    return list(m, c, lines);
   }
-  if (name == "partition" || name == "rpartition") {
-    if (arg(0).empty()) raise("ValueError", "empty separator", place);
-    const std::size_t at = name == "partition" ? text_find(s, arg(0)) : find_last(s, arg(0));
+
+  static HostValue partition(HostMachine& m, const std::string& s, const Call& c) {  // partition, rpartition
+    const std::string& by = arg(m, c, 0);
+    if (by.empty()) m.raise("ValueError", "empty separator", c.place);
+    const bool first = c.name == "partition";
+    const std::size_t at = first ? text_find(s, by) : find_last(s, by);
     const bool found = at != std::string::npos;
-    const std::string head = found                 ? s.substr(0, at)
-                             : name == "partition" ? s
-                                                   : "",
-                      tail = found                 ? s.substr(at + arg(0).size())
-                             : name == "partition" ? ""
-                                                   : s;
-    return HostValue::sequence(
-        Kind::tuple, {HostValue::string(head), HostValue::string(found ? arg(0) : ""), HostValue::string(tail)});
+    const std::string head = found   ? s.substr(0, at)
+                             : first ? s
+                                     : "",
+                      tail = found   ? s.substr(at + by.size())
+                             : first ? ""
+                                     : s;
+    return HostValue::sequence(Kind::tuple,
+                               {HostValue::string(head), HostValue::string(found ? by : ""), HostValue::string(tail)});
   }
-  if (name == "join") {
+
+  static HostValue removeprefix(HostMachine& m, const std::string& s, const Call& c) {
+    const std::string& part = arg(m, c, 0);
+    return HostValue::string(s.starts_with(part) ? s.substr(part.size()) : s);
+  }
+  static HostValue removesuffix(HostMachine& m, const std::string& s, const Call& c) {
+    const std::string& part = arg(m, c, 0);
+    return HostValue::string(s.ends_with(part) ? s.substr(0, s.size() - part.size()) : s);
+  }
+
+  // ---- what is where
+
+  static HostValue starts_ends(HostMachine& m, const std::string& s, const Call& c) {  // startswith, endswith
+    std::size_t begin = 0;
+    const std::string_view in = between(m, s, c, begin);
+    const auto fits = [&](const HostValue& v) {
+      const std::string& end = m.string_of(v, c.place);
+      return c.name == "startswith" ? in.starts_with(end) : in.ends_with(end);
+    };
+    if (c.args[0].is(Kind::tuple))
+      return HostValue::boolean(std::any_of(c.args[0].items->values.begin(), c.args[0].items->values.end(), fits));
+    return HostValue::boolean(fits(c.args[0]));
+  }
+
+  static HostValue find_index(HostMachine& m, const std::string& s, const Call& c) {  // find, rfind, index, rindex
+    std::size_t begin = 0;
+    const std::string in(between(m, s, c, begin));
+    const bool outside = begin > s.size();  // where even nothing is not found
+    const std::size_t at = outside                   ? std::string::npos
+                           : c.name.starts_with('r') ? find_last(in, arg(m, c, 0))
+                                                     : text_find(in, arg(m, c, 0));
+    if (at == std::string::npos && c.name.ends_with("index")) m.raise("ValueError", "substring not found", c.place);
+    return HostValue::of(at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at + begin));
+  }
+
+  static HostValue count(HostMachine& m, const std::string& s, const Call& c) {
+    std::size_t begin = 0;
+    const std::string in(between(m, s, c, begin));
+    const std::string& part = arg(m, c, 0);
+    return part.empty() ? HostValue::of(begin > s.size() ? std::int64_t{0} : static_cast<std::int64_t>(in.size()) + 1)
+                        : HostValue::of(static_cast<std::int64_t>(split_by(in, part, -1, false).size()) - 1);
+  }
+
+  // ---- new ones
+
+  static HostValue join(HostMachine& m, const std::string& s, const Call& c) {
     std::string out;
     bool first = true;
-    for (const HostValue& v : iterate(args[0], place)) {
+    for (const HostValue& v : m.iterate(c.args[0], c.place)) {
       if (!first) out += s;
       first = false;
-      out += string_of(v, place);
-      check_length(out, place);
+      out += m.string_of(v, c.place);
+      m.check_length(out, c.place);
     }
-    spend(out.size() / 64, place);
+    m.spend(out.size() / 64, c.place);
     return HostValue::string(std::move(out));
   }
-  if (name == "replace") {
+
+  static HostValue replace(HostMachine& m, const std::string& s, const Call& c) {
     std::string out;
-    const std::string &from = arg(0), &to = arg(1);
-    if (from.empty()) refuse(Code::host, "replace() of nothing", place);
-    std::int64_t left = args.size() > 2 ? integer(args[2], place) : -1;
+    const std::string &from = arg(m, c, 0), &to = arg(m, c, 1);
+    if (from.empty()) m.refuse(Code::host, "replace() of nothing", c.place);
+    std::int64_t left = c.args.size() > 2 ? m.integer(c.args[2], c.place) : -1;
     std::size_t at = 0;
     for (std::size_t end; left-- != 0 && (end = text_find(s, from, at)) != std::string::npos; at = end + from.size()) {
       out.append(s, at, end - at).append(to);
-      check_length(out, place);
+      m.check_length(out, c.place);
     }
     return HostValue::string(out + s.substr(at));
   }
-  if (name == "find" || name == "rfind" || name == "index" || name == "rindex") {
-    std::size_t begin = 0;
-    const std::string in(between(begin));
-    const bool outside = begin > s.size();  // where even nothing is not found
-    const std::size_t at = outside                 ? std::string::npos
-                           : name.starts_with('r') ? find_last(in, arg(0))
-                                                   : text_find(in, arg(0));
-    if (at == std::string::npos && name.ends_with("index")) raise("ValueError", "substring not found", place);
-    return HostValue::of(at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at + begin));
-  }
-  if (name == "count") {
-    std::size_t begin = 0;
-    const std::string in(between(begin));
-    return arg(0).empty() ? HostValue::of(begin > s.size() ? std::int64_t{0} : static_cast<std::int64_t>(in.size()) + 1)
-                          : HostValue::of(static_cast<std::int64_t>(split_by(in, arg(0), -1, false).size()) - 1);
-  }
-  if (name == "removeprefix") return HostValue::string(s.starts_with(arg(0)) ? s.substr(arg(0).size()) : s);
-  if (name == "removesuffix") return HostValue::string(s.ends_with(arg(0)) ? s.substr(0, s.size() - arg(0).size()) : s);
-  if (name == "isdigit" || name == "isdecimal" || name == "isnumeric") return all(is_digit);
-  if (name == "isalpha") return all([](char c) { return is_lower(to_lower(c)); });
-  if (name == "isalnum") return all([](char c) { return is_digit(c) || is_lower(to_lower(c)); });
-  if (name == "isspace") return all([](char c) { return kBlanks.find(c) != std::string_view::npos; });
-  if (name == "isupper")
-    return HostValue::boolean(std::any_of(s.begin(), s.end(), is_upper) && std::none_of(s.begin(), s.end(), is_lower));
-  if (name == "islower")
-    return HostValue::boolean(std::any_of(s.begin(), s.end(), is_lower) && std::none_of(s.begin(), s.end(), is_upper));
-  if (name == "ljust" || name == "rjust" || name == "center" || name == "zfill") {
+
+  // What the arguments of ljust, rjust, center and zfill say.
+  static FormatSpec width_fill(HostMachine& m, const Call& c) {
     FormatSpec spec;
-    spec.width = std::clamp<std::int64_t>(integer(args[0], place), 0, 100'000);
-    if (args.size() > 1 && arg(1).size() == 1) spec.fill = arg(1)[0];
-    if (name == "zfill") {
-      spec.fill = '0';
-      const bool sign = s.starts_with('-') || s.starts_with('+');
-      return HostValue::string(padded(spec, sign ? s.substr(0, 1) : "", sign ? s.substr(1) : s, '='));
-    }
+    spec.width = std::clamp<std::int64_t>(m.integer(c.args[0], c.place), 0, 100'000);
+    if (c.args.size() > 1 && arg(m, c, 1).size() == 1) spec.fill = arg(m, c, 1)[0];
+    return spec;
+  }
+
+  static HostValue zfill(HostMachine& m, const std::string& s, const Call& c) {
+    FormatSpec spec = width_fill(m, c);
+    spec.fill = '0';
+    const bool sign = s.starts_with('-') || s.starts_with('+');
+    return HostValue::string(padded(spec, sign ? s.substr(0, 1) : "", sign ? s.substr(1) : s, '='));
+  }
+
+  static HostValue justified(HostMachine& m, const std::string& s, const Call& c) {  // ljust, rjust
+    return HostValue::string(padded(width_fill(m, c), "", s, c.name == "ljust" ? '<' : '>'));
+  }
+
+  static HostValue center(HostMachine& m, const std::string& s, const Call& c) {
+    FormatSpec spec = width_fill(m, c);
     // The odd blank of center() goes left where the width is odd too; that of a format goes right.
     const std::int64_t gap = spec.width - static_cast<std::int64_t>(s.size());
-    if (name == "center" && gap > 0 && (gap & spec.width & 1) != 0) {
+    if (gap > 0 && (gap & spec.width & 1) != 0) {
       --spec.width;
       return HostValue::string(spec.fill + padded(spec, "", s, '^'));
     }
-    return HostValue::string(padded(spec, "", s, name == "ljust" ? '<' : name == "rjust" ? '>' : '^'));
+    return HostValue::string(padded(spec, "", s, '^'));
   }
-  if (name == "format") return HostValue::string(format_call(s, args, kwargs, place));
-  return std::nullopt;
+
+  static HostValue format(HostMachine& m, const std::string& s, const Call& c) {
+    return HostValue::string(m.format_call(s, c.args, c.kwargs, c.place));
+  }
+
+  static Run find(std::string_view name);
+};
+
+HostMachine::Strings::Run HostMachine::Strings::find(std::string_view name) {
+  static const std::unordered_map<std::string_view, Run> kAll = {
+      {"capitalize", capitalize_title},
+      {"casefold", mapped<to_lower>},
+      {"center", center},
+      {"count", count},
+      {"endswith", starts_ends},
+      {"find", find_index},
+      {"format", format},
+      {"index", find_index},
+      {"isalnum", all<is_alnum>},
+      {"isalpha", all<is_alpha>},
+      {"isdecimal", all<is_digit>},
+      {"isdigit", all<is_digit>},
+      {"islower", cased<is_lower, is_upper>},
+      {"isnumeric", all<is_digit>},
+      {"isspace", all<is_blank>},
+      {"isupper", cased<is_upper, is_lower>},
+      {"join", join},
+      {"ljust", justified},
+      {"lower", mapped<to_lower>},
+      {"lstrip", strip},
+      {"partition", partition},
+      {"removeprefix", removeprefix},
+      {"removesuffix", removesuffix},
+      {"replace", replace},
+      {"rfind", find_index},
+      {"rindex", find_index},
+      {"rjust", justified},
+      {"rpartition", partition},
+      {"rsplit", split},
+      {"rstrip", strip},
+      {"split", split},
+      {"splitlines", splitlines},
+      {"startswith", starts_ends},
+      {"strip", strip},
+      {"title", capitalize_title},
+      {"upper", mapped<to_upper>},
+      {"zfill", zfill},
+  };
+  return find_row(kAll, name);
+}
+
+std::optional<HostValue> HostMachine::string_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                                    HostKwargs& kwargs, py::Place place) {
+  const std::string& s = object.text;
+  spend(s.size() / 64, place);
+  const Strings::Run found = Strings::find(name);
+  return found == nullptr ? std::nullopt : std::optional(found(*this, s, {name, args, kwargs, place}));
 }
 
 }  // namespace passnet
