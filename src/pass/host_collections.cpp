@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "pass/host_machine.h"
 
@@ -19,31 +20,6 @@ HostValue with_arguments(std::string_view path, HostArgs args) {
 }
 
 }  // namespace
-
-std::optional<HostValue> HostMachine::call_collections(std::string_view path, HostArgs& args, HostKwargs& kwargs,
-                                                       py::Place place) {
-  if (path == "collections.defaultdict") {
-    const HostValue factory = args.empty() ? HostValue{} : args[0];
-    HostArgs rest(args.begin() + (args.empty() ? 0 : 1), args.end());
-    HostValue out = *call_python("dict", rest, kwargs, place);
-    if (!factory.is(Kind::none)) out.items->factory = std::make_shared<HostValue>(factory);
-    return out;
-  }
-  if (path == "collections.Counter") {
-    HostValue out = HostValue::sequence(Kind::dict, {});
-    out.items->counts = true;
-    if (!args.empty()) count_items(out, args[0], 1, place);
-    for (const auto& [k, v] : kwargs) set_item(out, HostValue::string(k), v, place);
-    return out;
-  }
-  if (path == "collections.deque") {
-    if (args.size() > 1 && !args[1].is(Kind::none)) refuse(Code::host, "a deque with maxlen", place, "write a list");
-    const bool empty = args.empty() || args[0].is(Kind::none);
-    return HostValue::sequence(Kind::list, empty ? HostArgs{} : iterate(args[0], place));
-  }
-  if (path.starts_with("itertools.")) return call_itertools(path.substr(10), args, kwargs, place);
-  return path.starts_with("operator.") ? call_operator(path.substr(9), args, place) : std::nullopt;
-}
 
 // copy.copy and copy.deepcopy: containers and objects are made anew, all else is a value.
 HostValue HostMachine::copied(const HostValue& v, bool deep, py::Place place, int depth) {
@@ -105,126 +81,224 @@ std::optional<HostValue> HostMachine::counter_method(const HostValue& object, st
   return HostValue::sequence(Kind::list, std::move(out));
 }
 
-std::optional<HostValue> HostMachine::call_itertools(std::string_view name, HostArgs& args, const HostKwargs& kwargs,
-                                                     py::Place place) {
-  if (name == "accumulate") {
-    std::vector<HostValue> items = iterate(args[0], place);
-    if (const HostValue* initial = keyword(kwargs, "initial"); initial != nullptr && !initial->is(Kind::none))
-      items.insert(items.begin(), *initial);
-    const bool summed = args.size() < 2 || args[1].is(Kind::none);
-    for (std::size_t i = 1; i < items.size(); ++i)
-      items[i] = !summed ? call(args[1], {items[i - 1], items[i]}, {}, place)
-                         : binary(py::Op::add, items[i - 1], items[i], place);
-    return HostValue::sequence(Kind::list, std::move(items));
+struct HostMachine::Itertools {
+  using Call = HostCall;
+  using Run = HostValue (*)(HostMachine& m, const Call& c);
+  using Rows = std::vector<std::vector<HostValue>>;
+
+  static std::vector<HostValue> items(HostMachine& m, const Call& c, std::size_t i) {
+    return m.iterate(c.args[i], c.place);
   }
-  if (name == "product") {
-    std::vector<std::vector<HostValue>> rows(1);
-    std::int64_t repeat = 1;
-    for (const auto& [k, v] : kwargs)
-      if (k == "repeat") repeat = std::clamp<std::int64_t>(integer(v, place), 0, 20);
-    std::vector<std::vector<HostValue>> all;
-    for (const HostValue& a : args) all.push_back(iterate(a, place));
-    for (std::int64_t r = 0; r < repeat; ++r)
-      for (const std::vector<HostValue>& values : all) {
-        std::vector<std::vector<HostValue>> longer;
-        for (const auto& row : rows)
-          for (const HostValue& v : values) {
-            spend(8, place);
-            longer.push_back(row);
-            longer.back().push_back(v);
-          }
-        rows = std::move(longer);
-      }
+  static HostValue tuple(std::vector<HostValue> of) { return HostValue::sequence(Kind::tuple, std::move(of)); }
+  static HostValue list(std::vector<HostValue> of) { return HostValue::sequence(Kind::list, std::move(of)); }
+  static bool fits(HostMachine& m, const Call& c, const HostValue& item) {  // by the function that is given first
+    return m.truth(m.call(c.args[0], {item}, {}, c.place), c.place);
+  }
+
+  // ---- one behind the other
+
+  static HostValue accumulate(HostMachine& m, const Call& c) {
+    std::vector<HostValue> out = items(m, c, 0);
+    if (const HostValue* initial = keyword(c.kwargs, "initial"); initial != nullptr && !initial->is(Kind::none))
+      out.insert(out.begin(), *initial);
+    const bool summed = !c.has(1);
+    for (std::size_t i = 1; i < out.size(); ++i)
+      out[i] = !summed ? m.call(c.args[1], {out[i - 1], out[i]}, {}, c.place)
+                       : m.binary(py::Op::add, out[i - 1], out[i], c.place);
+    return list(std::move(out));
+  }
+
+  static HostValue chain(HostMachine& m, const Call& c) {  // chain, chain.from_iterable
     std::vector<HostValue> out;
-    for (auto& row : rows) out.push_back(HostValue::sequence(Kind::tuple, std::move(row)));
-    return HostValue::sequence(Kind::list, std::move(out));
+    for (const HostValue& a : c.name == "chain" ? c.args : items(m, c, 0))
+      for (HostValue& v : m.iterate(a, c.place)) m.step(c.place), out.push_back(std::move(v));
+    return list(std::move(out));
   }
-  if (name == "chain" || name == "chain.from_iterable") {
-    std::vector<HostValue> out;
-    for (const HostValue& a : name == "chain" ? args : iterate(args[0], place))
-      for (HostValue& v : iterate(a, place)) step(place), out.push_back(std::move(v));
-    return HostValue::sequence(Kind::list, std::move(out));
+
+  static HostValue repeat(HostMachine& m, const Call& c) {
+    if (c.args.size() < 2) m.refuse(Code::host, "repeat() without an end", c.place, "say how often");
+    return m.binary(py::Op::mul, list({c.args[0]}), HostValue::of(m.integer(c.args[1], c.place)), c.place);
   }
-  if (name == "repeat") {
-    if (args.size() < 2) refuse(Code::host, "repeat() without an end", place, "say how often");
-    return binary(py::Op::mul, HostValue::sequence(Kind::list, {args[0]}), HostValue::of(integer(args[1], place)),
-                  place);
-  }
-  if (name == "islice") {
-    HostArgs bounds = args.size() == 2 ? HostArgs{{}, args[1]} : HostArgs(args.begin() + 1, args.end());
+
+  static HostValue islice(HostMachine& m, const Call& c) {
+    HostArgs bounds = c.args.size() == 2 ? HostArgs{{}, c.args[1]} : HostArgs(c.args.begin() + 1, c.args.end());
     bounds.resize(3);
     const HostValue slice = HostValue::sequence(Kind::slice, bounds);
-    const HostValue items = HostValue::sequence(Kind::list, iterate(args[0], place));
-    if (args[0].is(Kind::iterator) && !bounds[1].is(Kind::none)) {  // the rest is still to come
+    const HostValue all = list(items(m, c, 0));
+    if (c.args[0].is(Kind::iterator) && !bounds[1].is(Kind::none)) {  // the rest is still to come
       const HostValue rest = HostValue::sequence(Kind::slice, {bounds[1], {}, {}});
-      args[0].items->values = get_slice(items, rest, place).items->values;
+      c.args[0].items->values = m.get_slice(all, rest, c.place).items->values;
     }
-    return get_slice(items, slice, place);
+    return m.get_slice(all, slice, c.place);
   }
-  if (name == "zip_longest") {
-    const HostValue* fill = keyword(kwargs, "fillvalue");
-    std::vector<std::vector<HostValue>> all;
+
+  static HostValue pairwise(HostMachine& m, const Call& c) {
+    const std::vector<HostValue> of = items(m, c, 0);
+    std::vector<HostValue> out;
+    for (std::size_t i = 1; i < of.size(); ++i) out.push_back(tuple({of[i - 1], of[i]}));
+    return list(std::move(out));
+  }
+
+  // ---- by a function
+
+  static HostValue starmap(HostMachine& m, const Call& c) {
+    std::vector<HostValue> out;
+    for (const HostValue& item : items(m, c, 1))
+      out.push_back(m.call(c.args[0], m.iterate(item, c.place), {}, c.place));
+    return list(std::move(out));
+  }
+
+  static HostValue takewhile(HostMachine& m, const Call& c) {
+    std::vector<HostValue> out;
+    for (const HostValue& item : items(m, c, 1)) {
+      if (!fits(m, c, item)) break;
+      out.push_back(item);
+    }
+    return list(std::move(out));
+  }
+
+  static HostValue dropwhile(HostMachine& m, const Call& c) {
+    std::vector<HostValue> out;
+    bool dropping = true;
+    for (const HostValue& item : items(m, c, 1)) {
+      dropping = dropping && fits(m, c, item);
+      if (!dropping) out.push_back(item);
+    }
+    return list(std::move(out));
+  }
+
+  static HostValue filterfalse(HostMachine& m, const Call& c) {
+    std::vector<HostValue> out;
+    for (const HostValue& item : items(m, c, 1))
+      if (!fits(m, c, item)) out.push_back(item);
+    return list(std::move(out));
+  }
+
+  // ---- of several
+
+  // Each row with each value behind it.
+  static Rows longer(HostMachine& m, const Call& c, const Rows& rows, const std::vector<HostValue>& values) {
+    Rows out;
+    for (const auto& row : rows)
+      for (const HostValue& v : values) {
+        m.spend(8, c.place);
+        out.push_back(row);
+        out.back().push_back(v);
+      }
+    return out;
+  }
+
+  static HostValue product(HostMachine& m, const Call& c) {
+    Rows rows(1);
+    std::int64_t repeat = 1;
+    for (const auto& [k, v] : c.kwargs)
+      if (k == "repeat") repeat = std::clamp<std::int64_t>(m.integer(v, c.place), 0, 20);
+    Rows all;
+    for (const HostValue& a : c.args) all.push_back(m.iterate(a, c.place));
+    for (std::int64_t r = 0; r < repeat; ++r)
+      for (const std::vector<HostValue>& values : all) rows = longer(m, c, rows, values);
+    std::vector<HostValue> out;
+    for (auto& row : rows) out.push_back(tuple(std::move(row)));
+    return list(std::move(out));
+  }
+
+  static HostValue zip_longest(HostMachine& m, const Call& c) {
+    const HostValue* fill = keyword(c.kwargs, "fillvalue");
+    Rows all;
     std::size_t longest = 0;
-    for (const HostValue& a : args) {
-      all.push_back(iterate(a, place));
+    for (const HostValue& a : c.args) {
+      all.push_back(m.iterate(a, c.place));
       longest = std::max(longest, all.back().size());
     }
     std::vector<HostValue> out;
     for (std::size_t i = 0; i < longest; ++i) {
       std::vector<HostValue> row;
-      for (const auto& items : all)
-        step(place), row.push_back(i < items.size() ? items[i] : fill != nullptr ? *fill : HostValue{});
-      out.push_back(HostValue::sequence(Kind::tuple, std::move(row)));
+      for (const auto& of : all)
+        m.step(c.place), row.push_back(i < of.size() ? of[i] : fill != nullptr ? *fill : HostValue{});
+      out.push_back(tuple(std::move(row)));
     }
-    return HostValue::sequence(Kind::list, std::move(out));
+    return list(std::move(out));
   }
-  if (name == "starmap" || name == "takewhile" || name == "dropwhile" || name == "filterfalse") {
+
+  // combinations, combinations_with_replacement, permutations
+  static HostValue choices(HostMachine& m, const Call& c) {
+    const std::vector<HostValue> of = items(m, c, 0);
+    const auto given = c.has(1) ? m.integer(c.args[1], c.place) : static_cast<std::int64_t>(of.size());
+    if (given < 0) m.raise("ValueError", "r must be non-negative", c.place);
+    const auto length = static_cast<std::size_t>(std::min<std::int64_t>(given, 1000));
+    const bool ordered = c.name == "permutations", once = c.name == "combinations";
     std::vector<HostValue> out;
-    bool dropping = name == "dropwhile";
-    for (const HostValue& item : iterate(args[1], place)) {
-      if (name == "starmap") {
-        out.push_back(call(args[0], iterate(item, place), {}, place));
-        continue;
+    std::vector<std::size_t> chosen;
+    const auto choose = [&](const auto& self, std::size_t from) -> void {
+      m.step(c.place);
+      if (chosen.size() == length) {
+        std::vector<HostValue> row;
+        for (const std::size_t i : chosen) m.step(c.place), row.push_back(of[i]);
+        out.push_back(tuple(std::move(row)));
+        return;
       }
-      const bool fits = (name == "dropwhile" && !dropping) || truth(call(args[0], {item}, {}, place), place);
-      if (name == "takewhile" && !fits) break;
-      dropping = dropping && fits;
-      if (name == "dropwhile" ? !dropping : name == "takewhile" ? fits : !fits) out.push_back(item);
-    }
-    return HostValue::sequence(Kind::list, std::move(out));
+      for (std::size_t i = from; i < of.size(); ++i) {
+        if (ordered && std::find(chosen.begin(), chosen.end(), i) != chosen.end()) continue;
+        chosen.push_back(i);
+        self(self, ordered ? 0 : once ? i + 1 : i);
+        chosen.pop_back();
+      }
+    };
+    choose(choose, 0);
+    return list(std::move(out));
   }
-  if (name == "pairwise") {
-    const std::vector<HostValue> items = iterate(args[0], place);
-    std::vector<HostValue> out;
-    for (std::size_t i = 1; i < items.size(); ++i)
-      out.push_back(HostValue::sequence(Kind::tuple, {items[i - 1], items[i]}));
-    return HostValue::sequence(Kind::list, std::move(out));
-  }
-  if (name != "combinations" && name != "permutations" && name != "combinations_with_replacement") return std::nullopt;
-  const std::vector<HostValue> items = iterate(args[0], place);
-  const auto given =
-      args.size() > 1 && !args[1].is(Kind::none) ? integer(args[1], place) : static_cast<std::int64_t>(items.size());
-  if (given < 0) raise("ValueError", "r must be non-negative", place);
-  const auto length = static_cast<std::size_t>(std::min<std::int64_t>(given, 1000));
-  std::vector<HostValue> out;
-  std::vector<std::size_t> chosen;
-  const auto choose = [&](const auto& self, std::size_t from) -> void {
-    step(place);
-    if (chosen.size() == length) {
-      std::vector<HostValue> row;
-      for (const std::size_t i : chosen) step(place), row.push_back(items[i]);
-      out.push_back(HostValue::sequence(Kind::tuple, std::move(row)));
-      return;
-    }
-    for (std::size_t i = from; i < items.size(); ++i) {
-      if (name == "permutations" && std::find(chosen.begin(), chosen.end(), i) != chosen.end()) continue;
-      chosen.push_back(i);
-      self(self, name == "permutations" ? 0 : name == "combinations" ? i + 1 : i);
-      chosen.pop_back();
-    }
+
+  static Run find(std::string_view name);
+};
+
+HostMachine::Itertools::Run HostMachine::Itertools::find(std::string_view name) {
+  static const std::unordered_map<std::string_view, Run> kAll = {
+      {"accumulate", accumulate},
+      {"chain", chain},
+      {"chain.from_iterable", chain},
+      {"combinations", choices},
+      {"combinations_with_replacement", choices},
+      {"dropwhile", dropwhile},
+      {"filterfalse", filterfalse},
+      {"islice", islice},
+      {"pairwise", pairwise},
+      {"permutations", choices},
+      {"product", product},
+      {"repeat", repeat},
+      {"starmap", starmap},
+      {"takewhile", takewhile},
+      {"zip_longest", zip_longest},
   };
-  choose(choose, 0);
-  return HostValue::sequence(Kind::list, std::move(out));
+  return find_row(kAll, name);
+}
+
+std::optional<HostValue> HostMachine::call_collections(std::string_view path, HostArgs& args, HostKwargs& kwargs,
+                                                       py::Place place) {
+  if (path == "collections.defaultdict") {
+    const HostValue factory = args.empty() ? HostValue{} : args[0];
+    HostArgs rest(args.begin() + (args.empty() ? 0 : 1), args.end());
+    HostValue out = *call_python("dict", rest, kwargs, place);
+    if (!factory.is(Kind::none)) out.items->factory = std::make_shared<HostValue>(factory);
+    return out;
+  }
+  if (path == "collections.Counter") {
+    HostValue out = HostValue::sequence(Kind::dict, {});
+    out.items->counts = true;
+    if (!args.empty()) count_items(out, args[0], 1, place);
+    for (const auto& [k, v] : kwargs) set_item(out, HostValue::string(k), v, place);
+    return out;
+  }
+  if (path == "collections.deque") {
+    if (args.size() > 1 && !args[1].is(Kind::none)) refuse(Code::host, "a deque with maxlen", place, "write a list");
+    const bool empty = args.empty() || args[0].is(Kind::none);
+    return HostValue::sequence(Kind::list, empty ? HostArgs{} : iterate(args[0], place));
+  }
+  if (path.starts_with("itertools.")) {
+    const std::string_view name = path.substr(10);
+    const Itertools::Run found = Itertools::find(name);
+    return found == nullptr ? std::nullopt : std::optional(found(*this, {name, args, kwargs, place}));
+  }
+  return path.starts_with("operator.") ? call_operator(path.substr(9), args, place) : std::nullopt;
 }
 
 std::optional<HostValue> HostMachine::call_operator(std::string_view name, const HostArgs& args, py::Place place) {

@@ -242,8 +242,7 @@ class HostMachine {
   void sort(std::vector<HostValue>& items, const HostKwargs& kwargs, py::Place place);
   // Of collections, itertools and operator (host_collections.cpp).
   std::optional<HostValue> call_collections(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
-  std::optional<HostValue> call_itertools(std::string_view name, HostArgs& args, const HostKwargs& kwargs,
-                                          py::Place place);
+  struct Itertools;
   std::optional<HostValue> call_operator(std::string_view name, const HostArgs& args, py::Place place);
   std::optional<HostValue> counter_method(const HostValue& object, std::string_view name, const HostArgs& args,
                                           const HostKwargs& kwargs, py::Place place);
