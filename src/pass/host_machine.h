@@ -311,9 +311,8 @@ class HostMachine {
   HostValue tensor_attribute(const HostValue& tensor, std::string_view name, py::Place place);
   HostValue tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs,
                           py::Place place);
-  std::optional<HostValue> view_method(const HostValue& tensor, std::string_view name, HostArgs& args, py::Place place);
-  std::optional<HostValue> part_method(const HostValue& tensor, std::string_view name, HostArgs& args, py::Place place);
-  std::vector<std::int64_t> tensor_split_parts(const HostValue& by, std::int64_t size, py::Place place);
+  struct Views;  // methods that are views (host_view.cpp)
+  std::optional<HostValue> view_method(const HostValue& tensor, const HostCall& call);
   std::optional<HostValue> cast_method(const HostValue& tensor, std::string_view name, const HostArgs& args,
                                        const HostKwargs& kwargs, py::Place place);
   HostValue tensor_item(const HostValue& tensor, const HostValue& index, py::Place place);

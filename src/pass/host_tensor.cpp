@@ -401,8 +401,7 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
     return allocate(name.substr(4), args, kwargs, place);
   }
   if (is_fill(name)) return fill(tensor, name, args, place);
-  if (auto v = view_method(tensor, name, args, place)) return *v;
-  if (auto v = part_method(tensor, name, args, place)) return *v;
+  if (auto v = view_method(tensor, {name, args, kwargs, place})) return *v;
   if (auto v = cast_method(tensor, name, args, kwargs, place)) return *v;
   refuse(Code::policy, fmt::format("call of '.{}' on a tensor in a wrapper", name), place, allowed_calls_note());
 }

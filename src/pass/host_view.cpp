@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "pass/host_machine.h"
 
@@ -74,236 +75,337 @@ HostValue HostMachine::reshape(BufferId base, std::vector<std::int64_t> sizes, b
   return view(dense.buffer, sizes, contiguous_strides(sizes), 0, place);
 }
 
-std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, std::string_view name, HostArgs& args,
-                                                  py::Place place) {
-  const TensorDesc d = desc(tensor);
-  const std::size_t rank = d.sizes.size();
-  const auto arg = [&](std::size_t i, std::int64_t otherwise) {
-    return i < args.size() && !args[i].is(Kind::none) ? integer(args[i], place) : otherwise;
+struct HostMachine::Views {
+  using Call = HostCall;
+  using Numbers = std::vector<std::int64_t>;
+  struct Tensor {
+    const HostValue& value;
+    TensorDesc d;  // a copy: a view is one buffer more
+    std::size_t rank;
   };
-  if (name == "view" || name == "reshape") {
-    if (args.size() == 1 && args[0].is(Kind::dtype)) {  // the same bits
-      const DtypeRow &from = dtype_row(d.dtype), &to = dtype_row(args[0].dtype);
-      if (from.size != to.size)
-        refuse(Code::host, fmt::format("view of {} as {}, whose elements have another size", from.name, to.name), place,
-               "views are of types of one size; cast in the kernel");
-      const HostValue out = view(tensor.buffer, d.sizes, d.strides, 0, place);
-      plan_.buffers[static_cast<std::size_t>(out.buffer)].desc.dtype = args[0].dtype;
-      return out;
-    }
-    return reshape(tensor.buffer, sizes_of(args, 0, place), name == "reshape", place);
+  using Run = HostValue (*)(HostMachine& m, const Tensor& t, const Call& c);
+
+  static std::int64_t arg(HostMachine& m, const Call& c, std::size_t i, std::int64_t otherwise) {
+    return c.has(i) ? m.integer(c.args[i], c.place) : otherwise;
   }
-  if (name == "ravel") return reshape(tensor.buffer, {-1}, true, place);
-  const auto shape_of = [&](std::size_t i) {
-    if (!args[i].is(Kind::tensor)) raise("TypeError", fmt::format("{}() needs a tensor", name), place);
-    return desc(args[i]).sizes;
-  };
-  if (name == "view_as" || name == "reshape_as")
-    return reshape(tensor.buffer, shape_of(0), name == "reshape_as", place);
-  if (name == "flatten") {
-    if (rank == 0) return reshape(tensor.buffer, {1}, true, place);
-    const std::int64_t begin = wrap_dim(arg(0, 0), rank, place), end = wrap_dim(arg(1, -1), rank, place);
-    std::vector<std::int64_t> sizes(d.sizes.begin(), d.sizes.begin() + begin);
+  static std::int64_t dim(HostMachine& m, const Tensor& t, const Call& c, std::size_t i, std::int64_t otherwise = 0) {
+    return m.wrap_dim(arg(m, c, i, otherwise), t.rank, c.place);
+  }
+  static Numbers shape_of(HostMachine& m, const Call& c, std::size_t i) {
+    if (!c.args[i].is(Kind::tensor)) m.raise("TypeError", fmt::format("{}() needs a tensor", c.name), c.place);
+    return m.desc(c.args[i]).sizes;
+  }
+  static HostValue view(HostMachine& m, const Tensor& t, const Call& c, Numbers sizes, Numbers strides) {
+    return m.view(t.value.buffer, std::move(sizes), std::move(strides), 0, c.place);
+  }
+
+  // ---- other shapes
+
+  static HostValue reshape(HostMachine& m, const Tensor& t, const Call& c) {  // view, reshape
+    if (c.args.size() == 1 && c.args[0].is(Kind::dtype)) return same_bits(m, t, c);
+    return m.reshape(t.value.buffer, m.sizes_of(c.args, 0, c.place), c.name == "reshape", c.place);
+  }
+
+  static HostValue same_bits(HostMachine& m, const Tensor& t, const Call& c) {  // view(dtype)
+    const DtypeRow &from = dtype_row(t.d.dtype), &to = dtype_row(c.args[0].dtype);
+    if (from.size != to.size)
+      m.refuse(Code::host, fmt::format("view of {} as {}, whose elements have another size", from.name, to.name),
+               c.place, "views are of types of one size; cast in the kernel");
+    const HostValue out = view(m, t, c, t.d.sizes, t.d.strides);
+    m.plan_.buffers[static_cast<std::size_t>(out.buffer)].desc.dtype = c.args[0].dtype;
+    return out;
+  }
+
+  static HostValue reshape_as(HostMachine& m, const Tensor& t, const Call& c) {  // view_as, reshape_as
+    return m.reshape(t.value.buffer, shape_of(m, c, 0), c.name == "reshape_as", c.place);
+  }
+
+  static HostValue ravel(HostMachine& m, const Tensor& t, const Call& c) {
+    return m.reshape(t.value.buffer, {-1}, true, c.place);
+  }
+
+  static HostValue flatten(HostMachine& m, const Tensor& t, const Call& c) {
+    if (t.rank == 0) return m.reshape(t.value.buffer, {1}, true, c.place);
+    const std::int64_t begin = dim(m, t, c, 0), end = dim(m, t, c, 1, -1);
+    Numbers sizes(t.d.sizes.begin(), t.d.sizes.begin() + begin);
     std::int64_t joined = 1;
-    for (std::int64_t i = begin; i <= end; ++i) joined *= d.sizes[static_cast<std::size_t>(i)];
-    if (end < begin) raise("RuntimeError", "flatten() with start_dim behind end_dim", place);
+    for (std::int64_t i = begin; i <= end; ++i) joined *= t.d.sizes[static_cast<std::size_t>(i)];
+    if (end < begin) m.raise("RuntimeError", "flatten() with start_dim behind end_dim", c.place);
     sizes.push_back(joined);
-    sizes.insert(sizes.end(), d.sizes.begin() + end + 1, d.sizes.end());
-    return reshape(tensor.buffer, sizes, true, place);
+    sizes.insert(sizes.end(), t.d.sizes.begin() + end + 1, t.d.sizes.end());
+    return m.reshape(t.value.buffer, sizes, true, c.place);
   }
-  if (name == "unflatten") {
-    if (rank == 0) raise("RuntimeError", "unflatten() of a tensor without dimensions", place);
-    const std::int64_t at = wrap_dim(integer(args[0], place), rank, place);
-    std::vector<std::int64_t> sizes(d.sizes.begin(), d.sizes.begin() + at);
-    for (const HostValue& v : iterate(args[1], place)) sizes.push_back(integer(v, place));
-    sizes.insert(sizes.end(), d.sizes.begin() + at + 1, d.sizes.end());
-    return reshape(tensor.buffer, sizes, false, place);
+
+  static HostValue unflatten(HostMachine& m, const Tensor& t, const Call& c) {
+    if (t.rank == 0) m.raise("RuntimeError", "unflatten() of a tensor without dimensions", c.place);
+    const std::int64_t at = m.wrap_dim(m.integer(c.args[0], c.place), t.rank, c.place);
+    Numbers sizes(t.d.sizes.begin(), t.d.sizes.begin() + at);
+    for (const HostValue& v : m.iterate(c.args[1], c.place)) sizes.push_back(m.integer(v, c.place));
+    sizes.insert(sizes.end(), t.d.sizes.begin() + at + 1, t.d.sizes.end());
+    return m.reshape(t.value.buffer, sizes, false, c.place);
   }
-  if (name == "permute" || name == "permute_reversed") {
-    std::vector<std::int64_t> order = name == "permute" ? sizes_of(args, 0, place) : std::vector<std::int64_t>{};
-    if (name == "permute_reversed")
-      for (std::size_t i = rank; i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
-    if (order.size() != rank) raise("RuntimeError", "permute needs every dimension once", place);
-    std::vector<std::int64_t> sizes, strides;
-    std::vector<bool> seen(rank, false);
+
+  // ---- dimensions in another order
+
+  static HostValue permuted(HostMachine& m, const Tensor& t, const Call& c, const Numbers& order) {
+    if (order.size() != t.rank) m.raise("RuntimeError", "permute needs every dimension once", c.place);
+    Numbers sizes, strides;
+    std::vector<bool> seen(t.rank, false);
     for (const std::int64_t o : order) {
-      const auto at = static_cast<std::size_t>(wrap_dim(o, rank, place));
-      if (seen[at]) raise("RuntimeError", "permute needs every dimension once", place);
+      const auto at = static_cast<std::size_t>(m.wrap_dim(o, t.rank, c.place));
+      if (seen[at]) m.raise("RuntimeError", "permute needs every dimension once", c.place);
       seen[at] = true;
-      sizes.push_back(d.sizes[at]);
-      strides.push_back(d.strides[at]);
+      sizes.push_back(t.d.sizes[at]);
+      strides.push_back(t.d.strides[at]);
     }
-    return view(tensor.buffer, sizes, strides, 0, place);
+    return view(m, t, c, sizes, strides);
   }
-  if (name == "transpose" || name == "swapaxes" || name == "swapdims" || name == "t" || name == "transpose_last") {
-    if (rank < 2) {
-      const bool valid =
-          name == "t" || (args.size() == 2 && wrap_dim(arg(0, 0), rank, place) == wrap_dim(arg(1, 0), rank, place));
-      if (valid) return view(tensor.buffer, d.sizes, d.strides, 0, place);
-      raise("IndexError", "transpose needs two dimensions", place);
+
+  static HostValue permute(HostMachine& m, const Tensor& t, const Call& c) {
+    return permuted(m, t, c, m.sizes_of(c.args, 0, c.place));
+  }
+  static HostValue permute_reversed(HostMachine& m, const Tensor& t, const Call& c) {
+    Numbers order;
+    for (std::size_t i = t.rank; i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
+    return permuted(m, t, c, order);
+  }
+
+  static HostValue transpose(HostMachine& m, const Tensor& t, const Call& c) {  // swapaxes, swapdims, t, transpose_last
+    if (t.rank < 2) {
+      const bool valid = c.name == "t" || (c.args.size() == 2 && dim(m, t, c, 0) == dim(m, t, c, 1));
+      if (valid) return view(m, t, c, t.d.sizes, t.d.strides);
+      m.raise("IndexError", "transpose needs two dimensions", c.place);
     }
-    const bool last = name == "t" || name == "transpose_last";
-    if (name == "t" && rank > 2) raise("RuntimeError", "t() of a tensor with more than two dimensions", place);
-    const auto a = static_cast<std::size_t>(last ? rank - 2 : wrap_dim(arg(0, 0), rank, place)),
-               b = static_cast<std::size_t>(last ? rank - 1 : wrap_dim(arg(1, 0), rank, place));
-    std::vector<std::int64_t> sizes = d.sizes, strides = d.strides;
+    const bool last = c.name == "t" || c.name == "transpose_last";
+    if (c.name == "t" && t.rank > 2) m.raise("RuntimeError", "t() of a tensor with more than two dimensions", c.place);
+    const auto a = static_cast<std::size_t>(last ? t.rank - 2 : dim(m, t, c, 0)),
+               b = static_cast<std::size_t>(last ? t.rank - 1 : dim(m, t, c, 1));
+    Numbers sizes = t.d.sizes, strides = t.d.strides;
     std::swap(sizes[a], sizes[b]);
     std::swap(strides[a], strides[b]);
-    return view(tensor.buffer, sizes, strides, 0, place);
+    return view(m, t, c, sizes, strides);
   }
-  if (name == "expand" || name == "broadcast_to" || name == "expand_as") {
-    std::vector<std::int64_t> sizes = name == "expand_as" ? shape_of(0) : sizes_of(args, 0, place);
-    if (sizes.size() < rank) raise("RuntimeError", "expand to fewer dimensions", place);
-    std::vector<std::int64_t> strides(sizes.size(), 0);
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (i < sizes.size() - rank) {
-        if (sizes[i] < 0) raise("RuntimeError", "expand to a size of -1 where there is no dimension", place);
-        continue;
-      }
-      const std::size_t old = i - (sizes.size() - rank);
-      if (sizes[i] == -1 || sizes[i] == d.sizes[old])
-        sizes[i] = d.sizes[old], strides[i] = d.strides[old];
-      else if (d.sizes[old] != 1)
-        raise("RuntimeError", fmt::format("size {} cannot be expanded to {}", d.sizes[old], sizes[i]), place);
-    }
-    return view(tensor.buffer, sizes, strides, 0, place);
-  }
-  if (name == "unsqueeze") {
-    const auto at = static_cast<std::size_t>(wrap_dim(integer(args[0], place), rank + 1, place));
-    std::vector<std::int64_t> sizes = d.sizes, strides = d.strides;
-    strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(at), at < rank ? d.sizes[at] * d.strides[at] : 1);
-    sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), 1);
-    return view(tensor.buffer, sizes, strides, 0, place);
-  }
-  if (name == "squeeze") {
-    std::vector<bool> drop(rank, args.empty());
-    if (!args.empty())
-      for (const std::int64_t o : sizes_of(args, 0, place))
-        if (const auto at = static_cast<std::size_t>(wrap_dim(o, rank, place)); at < rank) drop[at] = true;
-    std::vector<std::int64_t> sizes, strides;
-    for (std::size_t i = 0; i < rank; ++i)
-      if (!drop[i] || d.sizes[i] != 1) sizes.push_back(d.sizes[i]), strides.push_back(d.strides[i]);
-    return view(tensor.buffer, sizes, strides, 0, place);
-  }
-  if (name == "movedim" || name == "moveaxis") {
-    if (!args[0].is_number()) refuse(Code::host, "movedim of several dimensions", place, "write permute");
-    const auto from = static_cast<std::size_t>(wrap_dim(arg(0, 0), rank, place)),
-               to = static_cast<std::size_t>(wrap_dim(arg(1, 0), rank, place));
-    std::vector<std::int64_t> sizes = d.sizes, strides = d.strides;
+
+  static HostValue movedim(HostMachine& m, const Tensor& t, const Call& c) {
+    if (!c.args[0].is_number()) m.refuse(Code::host, "movedim of several dimensions", c.place, "write permute");
+    const auto from = static_cast<std::size_t>(dim(m, t, c, 0)), to = static_cast<std::size_t>(dim(m, t, c, 1));
+    Numbers sizes = t.d.sizes, strides = t.d.strides;
     for (auto* list : {&sizes, &strides}) {
       if (list->empty()) continue;
       const std::int64_t moved = (*list)[from];
       list->erase(list->begin() + static_cast<std::ptrdiff_t>(from));
       list->insert(list->begin() + static_cast<std::ptrdiff_t>(to), moved);
     }
-    return view(tensor.buffer, sizes, strides, 0, place);
+    return view(m, t, c, sizes, strides);
   }
-  return std::nullopt;
-}
 
-// tensor_split: so many parts, the first a little longer, or where they begin.
-std::vector<std::int64_t> HostMachine::tensor_split_parts(const HostValue& by, std::int64_t n, py::Place place) {
-  std::vector<std::int64_t> parts;
-  if (by.is_number()) {
-    const std::int64_t k = integer(by, place);
-    if (k <= 0) raise("RuntimeError", "number of sections must be larger than 0", place);
-    if (k > 10'000) refuse(Code::limit, fmt::format("tensor_split() into {} parts", k), place);
-    for (std::int64_t i = 0; i < k; ++i) parts.push_back(n / k + (i < n % k ? 1 : 0));
-    return parts;
-  }
-  std::int64_t begin = 0;
-  for (std::int64_t end : sizes_of({by}, 0, place)) {
-    end = std::clamp<std::int64_t>(end < 0 ? end + n : end, 0, n);
-    if (end < begin) refuse(Code::host, "tensor_split() at indices that go back", place, "write slices");
-    parts.push_back(end - begin);
-    begin = end;
-  }
-  parts.push_back(n - begin);
-  return parts;
-}
+  // ---- more dimensions, or fewer
 
-// Parts of a tensor: rows, ranges and windows.
-std::optional<HostValue> HostMachine::part_method(const HostValue& tensor, std::string_view name, HostArgs& args,
-                                                  py::Place place) {
-  const TensorDesc d = desc(tensor);
-  const std::size_t rank = d.sizes.size();
-  const auto arg = [&](std::size_t i, std::int64_t otherwise) {
-    return i < args.size() && !args[i].is(Kind::none) ? integer(args[i], place) : otherwise;
-  };
-  if (name == "select" || name == "narrow") {
-    const std::int64_t at = wrap_dim(integer(args[0], place), rank, place),
-                       n = rank == 0 ? 1 : d.sizes[static_cast<std::size_t>(at)];
-    std::int64_t begin = integer(args[1], place);
-    if (name == "narrow") {
-      const std::int64_t length = integer(args[2], place);
-      if (begin < 0 && begin >= -n) begin += n;
-      if (begin < 0 || length < 0 || begin > n || length > n - begin)
-        raise("RuntimeError", fmt::format("narrow from {} by {} of a size of {}", begin, length, n), place);
+  static HostValue expand(HostMachine& m, const Tensor& t, const Call& c) {  // expand, broadcast_to, expand_as
+    Numbers sizes = c.name == "expand_as" ? shape_of(m, c, 0) : m.sizes_of(c.args, 0, c.place);
+    if (sizes.size() < t.rank) m.raise("RuntimeError", "expand to fewer dimensions", c.place);
+    Numbers strides(sizes.size(), 0);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (i < sizes.size() - t.rank) {
+        if (sizes[i] < 0) m.raise("RuntimeError", "expand to a size of -1 where there is no dimension", c.place);
+        continue;
+      }
+      const std::size_t old = i - (sizes.size() - t.rank);
+      if (sizes[i] == -1 || sizes[i] == t.d.sizes[old])
+        sizes[i] = t.d.sizes[old], strides[i] = t.d.strides[old];
+      else if (t.d.sizes[old] != 1)
+        m.raise("RuntimeError", fmt::format("size {} cannot be expanded to {}", t.d.sizes[old], sizes[i]), c.place);
     }
+    return view(m, t, c, sizes, strides);
+  }
+
+  static HostValue unsqueeze(HostMachine& m, const Tensor& t, const Call& c) {
+    const auto at = static_cast<std::size_t>(m.wrap_dim(m.integer(c.args[0], c.place), t.rank + 1, c.place));
+    Numbers sizes = t.d.sizes, strides = t.d.strides;
+    strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(at),
+                   at < t.rank ? t.d.sizes[at] * t.d.strides[at] : 1);
+    sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), 1);
+    return view(m, t, c, sizes, strides);
+  }
+
+  static HostValue squeeze(HostMachine& m, const Tensor& t, const Call& c) {
+    std::vector<bool> drop(t.rank, c.args.empty());
+    if (!c.args.empty())
+      for (const std::int64_t o : m.sizes_of(c.args, 0, c.place))
+        if (const auto at = static_cast<std::size_t>(m.wrap_dim(o, t.rank, c.place)); at < t.rank) drop[at] = true;
+    Numbers sizes, strides;
+    for (std::size_t i = 0; i < t.rank; ++i)
+      if (!drop[i] || t.d.sizes[i] != 1) sizes.push_back(t.d.sizes[i]), strides.push_back(t.d.strides[i]);
+    return view(m, t, c, sizes, strides);
+  }
+
+  // ---- parts: rows, ranges and windows
+
+  // What a dimension has at an index.
+  static HostValue part(HostMachine& m, const Tensor& t, const Call& c, std::int64_t at, HostValue item) {
     std::vector<HostValue> index(static_cast<std::size_t>(at), HostValue::sequence(Kind::slice, {{}, {}, {}}));
-    index.push_back(name == "select"
-                        ? args[1]
-                        : HostValue::sequence(
-                              Kind::slice, {HostValue::of(begin), HostValue::of(begin + integer(args[2], place)), {}}));
-    return tensor_item(tensor, HostValue::sequence(Kind::tuple, std::move(index)), place);
+    index.push_back(std::move(item));
+    return m.tensor_item(t.value, HostValue::sequence(Kind::tuple, std::move(index)), c.place);
   }
-  if (name == "chunk" || name == "split" || name == "unbind" || name == "tensor_split") {
-    const bool unbind = name == "unbind";
-    const std::int64_t at = wrap_dim(arg(unbind ? 0 : 1, 0), rank, place);
-    if (rank == 0) raise("RuntimeError", fmt::format("{}() of a tensor without dimensions", name), place);
-    const std::int64_t n = d.sizes[static_cast<std::size_t>(at)];
-    if (n > 10'000) refuse(Code::limit, fmt::format("{}() of a size of {}", name, n), place);
-    std::vector<std::int64_t> parts;
-    if (unbind) {
-      parts.assign(static_cast<std::size_t>(n), 1);
-    } else if (name == "tensor_split") {
-      parts = tensor_split_parts(args[0], n, place);
-    } else if (name == "split" && !args[0].is_number()) {
-      parts = sizes_of({args[0]}, 0, place);
-      std::int64_t total = 0;
-      for (const std::int64_t part : parts) total = part < 0 || part > n ? n + 1 : std::min(total + part, n + 1);
-      if (total != n)
-        raise("RuntimeError", fmt::format("split sizes ({}) of a size of {}", fmt::join(parts, ", "), n), place);
-    } else {
-      const std::int64_t k = integer(args[0], place);
-      if (k <= 0) raise("RuntimeError", "a part of no size", place);
-      const std::int64_t size = name == "split" ? k : std::max<std::int64_t>(n / k + (n % k != 0 ? 1 : 0), 1);
-      if (n == 0) parts.assign(name == "split" ? 1 : static_cast<std::size_t>(std::min<std::int64_t>(k, 10'000)), 0);
-      for (std::int64_t done = 0; done < n; done += size) parts.push_back(std::min(size, n - done));
-    }
+  static HostValue slice(std::int64_t begin, std::int64_t length) {
+    return HostValue::sequence(Kind::slice, {HostValue::of(begin), HostValue::of(begin + length), {}});
+  }
+
+  static HostValue select(HostMachine& m, const Tensor& t, const Call& c) {
+    const std::int64_t at = m.wrap_dim(m.integer(c.args[0], c.place), t.rank, c.place);
+    m.integer(c.args[1], c.place);  // or it says why not
+    return part(m, t, c, at, c.args[1]);
+  }
+
+  static HostValue narrow(HostMachine& m, const Tensor& t, const Call& c) {
+    const std::int64_t at = m.wrap_dim(m.integer(c.args[0], c.place), t.rank, c.place),
+                       n = t.rank == 0 ? 1 : t.d.sizes[static_cast<std::size_t>(at)];
+    std::int64_t begin = m.integer(c.args[1], c.place);
+    const std::int64_t length = m.integer(c.args[2], c.place);
+    if (begin < 0 && begin >= -n) begin += n;
+    if (begin < 0 || length < 0 || begin > n || length > n - begin)
+      m.raise("RuntimeError", fmt::format("narrow from {} by {} of a size of {}", begin, length, n), c.place);
+    return part(m, t, c, at, slice(begin, length));
+  }
+
+  // The dimension that is cut, by the argument that names it.
+  struct Cut {
+    std::int64_t at, size;
+  };
+  static Cut cut(HostMachine& m, const Tensor& t, const Call& c, std::size_t i) {
+    const std::int64_t at = dim(m, t, c, i);
+    if (t.rank == 0) m.raise("RuntimeError", fmt::format("{}() of a tensor without dimensions", c.name), c.place);
+    const std::int64_t n = t.d.sizes[static_cast<std::size_t>(at)];
+    if (n > 10'000) m.refuse(Code::limit, fmt::format("{}() of a size of {}", c.name, n), c.place);
+    return {at, n};
+  }
+
+  static HostValue unbind(HostMachine& m, const Tensor& t, const Call& c) {
+    const Cut by = cut(m, t, c, 0);
+    std::vector<HostValue> out;
+    for (std::int64_t i = 0; i < by.size; ++i) out.push_back(part(m, t, c, by.at, HostValue::of(i)));
+    return HostValue::sequence(Kind::tuple, std::move(out));
+  }
+
+  static HostValue split(HostMachine& m, const Tensor& t, const Call& c) {  // chunk, split, tensor_split
+    const Cut by = cut(m, t, c, 1);
+    const Numbers parts = c.name == "tensor_split"                      ? parts_or_begins(m, c, by.size)
+                          : c.name == "split" && !c.args[0].is_number() ? listed_parts(m, c, by.size)
+                                                                        : equal_parts(m, c, by.size);
     std::vector<HostValue> out;
     std::int64_t begin = 0;
-    for (const std::int64_t part : parts) {
-      std::vector<HostValue> index(static_cast<std::size_t>(at), HostValue::sequence(Kind::slice, {{}, {}, {}}));
-      index.push_back(unbind
-                          ? HostValue::of(begin)
-                          : HostValue::sequence(Kind::slice, {HostValue::of(begin), HostValue::of(begin + part), {}}));
-      out.push_back(tensor_item(tensor, HostValue::sequence(Kind::tuple, std::move(index)), place));
-      begin += part;
+    for (const std::int64_t length : parts) {
+      out.push_back(part(m, t, c, by.at, slice(begin, length)));
+      begin += length;
     }
     return HostValue::sequence(Kind::tuple, std::move(out));
   }
-  if (name == "as_strided") {
-    const auto sizes = sizes_of({args[0]}, 0, place), strides = sizes_of({args[1]}, 0, place);
+
+  // chunk: so many parts; split: parts so long; the last is what is left.
+  static Numbers equal_parts(HostMachine& m, const Call& c, std::int64_t n) {
+    const bool split = c.name == "split";
+    const std::int64_t k = m.integer(c.args[0], c.place);
+    if (k <= 0) m.raise("RuntimeError", "a part of no size", c.place);
+    const std::int64_t size = split ? k : std::max<std::int64_t>(n / k + (n % k != 0 ? 1 : 0), 1);
+    Numbers parts;
+    if (n == 0) parts.assign(split ? 1 : static_cast<std::size_t>(std::min<std::int64_t>(k, 10'000)), 0);
+    for (std::int64_t done = 0; done < n; done += size) parts.push_back(std::min(size, n - done));
+    return parts;
+  }
+
+  static Numbers listed_parts(HostMachine& m, const Call& c, std::int64_t n) {
+    Numbers parts = m.sizes_of({c.args[0]}, 0, c.place);
+    std::int64_t total = 0;
+    for (const std::int64_t part : parts) total = part < 0 || part > n ? n + 1 : std::min(total + part, n + 1);
+    if (total != n)
+      m.raise("RuntimeError", fmt::format("split sizes ({}) of a size of {}", fmt::join(parts, ", "), n), c.place);
+    return parts;
+  }
+
+  // tensor_split: so many parts, the first a little longer, or where they begin.
+  static Numbers parts_or_begins(HostMachine& m, const Call& c, std::int64_t n) {
+    Numbers parts;
+    if (c.args[0].is_number()) {
+      const std::int64_t k = m.integer(c.args[0], c.place);
+      if (k <= 0) m.raise("RuntimeError", "number of sections must be larger than 0", c.place);
+      if (k > 10'000) m.refuse(Code::limit, fmt::format("tensor_split() into {} parts", k), c.place);
+      for (std::int64_t i = 0; i < k; ++i) parts.push_back(n / k + (i < n % k ? 1 : 0));
+      return parts;
+    }
+    std::int64_t begin = 0;
+    for (std::int64_t end : m.sizes_of({c.args[0]}, 0, c.place)) {
+      end = std::clamp<std::int64_t>(end < 0 ? end + n : end, 0, n);
+      if (end < begin) m.refuse(Code::host, "tensor_split() at indices that go back", c.place, "write slices");
+      parts.push_back(end - begin);
+      begin = end;
+    }
+    parts.push_back(n - begin);
+    return parts;
+  }
+
+  static HostValue as_strided(HostMachine& m, const Tensor& t, const Call& c) {
+    const auto sizes = m.sizes_of({c.args[0]}, 0, c.place), strides = m.sizes_of({c.args[1]}, 0, c.place);
     // The offset counts from the begin of the memory, not of the view.
-    const Buffer& own = plan_.buffers[static_cast<std::size_t>(tensor.buffer)];
-    const BufferId memory = own.kind == BufferKind::view ? own.base : tensor.buffer;
-    const TensorDesc whole = plan_.buffers[static_cast<std::size_t>(memory)].desc;
-    const std::int64_t offset = arg(2, own.offset);
-    TensorDesc wanted = d;
+    const Buffer& own = m.plan_.buffers[static_cast<std::size_t>(t.value.buffer)];
+    const BufferId memory = own.kind == BufferKind::view ? own.base : t.value.buffer;
+    const TensorDesc whole = m.plan_.buffers[static_cast<std::size_t>(memory)].desc;
+    const std::int64_t offset = arg(m, c, 2, own.offset);
+    TensorDesc wanted = t.d;
     wanted.sizes = sizes;
     wanted.strides = strides;
-    if (sizes.size() != strides.size() || offset < 0) raise("RuntimeError", "as_strided leaves the tensor", place);
-    check_size(wanted, place);
+    if (sizes.size() != strides.size() || offset < 0) m.raise("RuntimeError", "as_strided leaves the tensor", c.place);
+    m.check_size(wanted, c.place);
     std::int64_t last = offset;
     for (std::size_t i = 0; i < sizes.size(); ++i)
-      last = std::min(limits_.elements, last) + std::max<std::int64_t>(sizes[i] - 1, 0) * strides[i];
+      last = std::min(m.limits_.elements, last) + std::max<std::int64_t>(sizes[i] - 1, 0) * strides[i];
     const bool inside = wanted.element_count() == 0 || last < whole.element_count();
-    if (!whole.is_contiguous() || whole.dtype != d.dtype || !inside)
-      raise("RuntimeError", "as_strided leaves the tensor", place);
-    return view(memory, sizes, strides, offset, place);
+    if (!whole.is_contiguous() || whole.dtype != t.d.dtype || !inside)
+      m.raise("RuntimeError", "as_strided leaves the tensor", c.place);
+    return m.view(memory, sizes, strides, offset, c.place);
   }
-  return std::nullopt;
+
+  static Run find(std::string_view name);
+};
+
+HostMachine::Views::Run HostMachine::Views::find(std::string_view name) {
+  static const std::unordered_map<std::string_view, Run> kAll = {
+      {"as_strided", as_strided},
+      {"broadcast_to", expand},
+      {"chunk", split},
+      {"expand", expand},
+      {"expand_as", expand},
+      {"flatten", flatten},
+      {"moveaxis", movedim},
+      {"movedim", movedim},
+      {"narrow", narrow},
+      {"permute", permute},
+      {"permute_reversed", permute_reversed},
+      {"ravel", ravel},
+      {"reshape", reshape},
+      {"reshape_as", reshape_as},
+      {"select", select},
+      {"split", split},
+      {"squeeze", squeeze},
+      {"swapaxes", transpose},
+      {"swapdims", transpose},
+      {"t", transpose},
+      {"tensor_split", split},
+      {"transpose", transpose},
+      {"transpose_last", transpose},
+      {"unbind", unbind},
+      {"unflatten", unflatten},
+      {"unsqueeze", unsqueeze},
+      {"view", reshape},
+      {"view_as", reshape_as},
+  };
+  return find_row(kAll, name);
+}
+
+std::optional<HostValue> HostMachine::view_method(const HostValue& tensor, const HostCall& call) {
+  const Views::Run found = Views::find(call.name);
+  if (found == nullptr) return std::nullopt;
+  const TensorDesc& d = desc(tensor);
+  return found(*this, {tensor, d, d.sizes.size()}, call);
 }
 
 HostValue HostMachine::tensor_item(const HostValue& tensor, const HostValue& index, py::Place place) {
