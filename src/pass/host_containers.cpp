@@ -37,7 +37,11 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
     return HostValue::of(static_cast<std::int64_t>(
         std::count_if(all.begin(), all.end(), [&](const HostValue& v) { return equal(v, args[0], place); })));
   }
-  if (name == "numel" && object.is(Kind::tuple)) return call_math("prod", {object}, {}, place);  // torch.Size
+  if (name == "numel" && object.is(Kind::tuple)) {  // torch.Size
+    HostArgs sizes{object};
+    HostKwargs none;
+    return call_math("prod", sizes, none, place);
+  }
   if (!object.is(Kind::list)) return std::nullopt;
 
   if (name == "append") {

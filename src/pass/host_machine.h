@@ -1,9 +1,9 @@
 // The machine behind host.h: one evaluation. Split over host_run.cpp (statements), host_function.cpp (functions, names
-// of modules), host_eval.cpp (expressions), host_compare.cpp (equality, order, text), host_calls.cpp (Python's
-// functions), host_math.cpp (math, triton and their like), host_collections.cpp (itertools, collections),
-// host_attributes.cpp (what follows a dot), host_containers.cpp and host_strings.cpp (methods), host_class.cpp
-// (classes), host_exceptions.cpp, host_contexts.cpp (with), host_tensor.cpp and host_view.cpp (allocations, views) and
-// host_launch.cpp (kernels).
+// of modules), host_eval.cpp (expressions), host_compare.cpp (equality, order, text), host_calls.cpp (what is called),
+// host_builtins.cpp (Python's functions), host_math.cpp (math), host_library.cpp (triton, functools and their like),
+// host_collections.cpp (itertools, collections), host_torch.cpp (torch), host_attributes.cpp (what follows a dot),
+// host_containers.cpp and host_strings.cpp (methods), host_class.cpp (classes), host_exceptions.cpp, host_contexts.cpp
+// (with), host_tensor.cpp and host_view.cpp (allocations, views) and host_launch.cpp (kernels).
 #pragma once
 
 #include <algorithm>
@@ -63,6 +63,8 @@ void merge_sort(std::vector<T>& items, const Less& less) {
   }
 }
 inline constexpr std::size_t kMostItems = 200'000;  // of what is made at once: ranges, iterators
+// A wrapper sees one large GPU, whatever the run's device is: a plan depends on shapes, dtypes and numbers only.
+inline constexpr std::int64_t kMultiprocessors = 132;
 
 // The argument of that name, or null.
 const HostValue* keyword(const HostKwargs& kwargs, std::string_view name);
@@ -248,14 +250,12 @@ class HostMachine {
                                           const HostKwargs& kwargs, py::Place place);
   HostValue copied(const HostValue& v, bool deep, py::Place place, int depth = 0);
   void count_items(HostValue& counter, const HostValue& of, std::int64_t by, py::Place place);
-  // Functions of math, triton, torch and the like that work on numbers (host_math.cpp).
-  std::optional<HostValue> call_math(std::string_view name, const HostArgs& args, const HostKwargs& kwargs,
-                                     py::Place place);
-  std::optional<HostValue> call_library(const std::string& path, HostArgs& args, HostKwargs& kwargs, py::Place place);
-  std::optional<HostValue> call_bisect(std::string_view name, HostArgs& args, const HostKwargs& kwargs,
-                                       py::Place place);
+  struct Math;  // host_math.cpp
+  std::optional<HostValue> call_math(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  struct Library;  // triton, functools and their like (host_library.cpp)
+  std::optional<HostValue> call_library(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
   HostValue compiled_kernel() const;
-  std::optional<HostValue> call_cuda(std::string_view name);
+  struct Torch;  // host_torch.cpp
   std::optional<HostValue> call_torch(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
   HostValue call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs,
                         py::Place place);
@@ -324,8 +324,6 @@ class HostMachine {
   HostValue fill(const HostValue& tensor, std::string_view name, const HostArgs& args, py::Place place);
   const Buffer& owner_of(const HostValue& tensor) const;  // of its memory
   HostValue fresh(TensorDesc desc, Fill fill, double value, py::Place place);
-  std::vector<std::int64_t> broadcast_sizes(const std::vector<std::vector<std::int64_t>>& shapes,
-                                            py::Place place) const;
   std::vector<std::int64_t> sizes_of(const HostArgs& args, std::size_t first, py::Place place);
   std::int64_t wrap_dim(std::int64_t dim, std::size_t rank, py::Place place) const;
   BufferId add_buffer(Buffer buffer);
