@@ -57,9 +57,10 @@ Results log_results(const std::string& path, std::string_view text) {
       ++unusable;
   }
   if (unusable > 0)
-    all.out.notes.push_back(fmt::format("{}: no speedup above 0 of {}, which count{} as failed", path,
-                                        unusable == 1 ? "a correct graph" : fmt::format("{} correct graphs", unusable),
-                                        unusable == 1 ? "s" : ""));
+    all.out.notes.push_back(
+        fmt::format("{}: {} no speedup above 0, and count{} as failed", path,
+                    unusable == 1 ? "a correct graph has" : fmt::format("{} correct graphs have", unusable),
+                    unusable == 1 ? "s" : ""));
   if (candidate.graphs.empty()) all.out.candidates.clear();
   return std::move(all.out);
 }

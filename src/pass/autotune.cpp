@@ -54,7 +54,7 @@ std::map<std::int32_t, Copied> copies(const KernelSource& source, void* const* a
 }
 
 // Seconds of the quickest run; infinite where there is no memory to try.
-double measure(Engine& engine, const Candidate& candidate, void* const* addresses) {
+double measure(Engine& engine, const LaunchCandidate& candidate, void* const* addresses) {
   const KernelSource& source = candidate.source;
   const auto copied = copies(source, addresses);
   std::vector<tile_cpu::Argument> arguments = source.arguments;
@@ -80,9 +80,9 @@ double measure(Engine& engine, const Candidate& candidate, void* const* addresse
 
 }  // namespace
 
-std::size_t fastest(Engine& engine, std::span<Candidate> candidates, void* const* addresses) {
+std::size_t fastest(Engine& engine, std::span<LaunchCandidate> candidates, void* const* addresses) {
   std::string all = std::to_string(engine.threads());
-  for (const Candidate& c : candidates) all += "\n" + c.source.emitted.source;
+  for (const LaunchCandidate& c : candidates) all += "\n" + c.source.emitted.source;
   const std::string name = tile_cpu::content_key(all) + ".choice";
   if (const auto known = cache_read(name))
     if (const std::size_t index = std::strtoull(known->c_str(), nullptr, 10); index < candidates.size()) return index;

@@ -9,13 +9,13 @@
 
 namespace passnet {
 
-struct Candidate {
+struct LaunchCandidate {
   std::size_t variant = 0;  // of the launch
   KernelSource source;
   tile_cpu::Grid grid;
 };
 
 // The number of the fastest. Measured once: the answer is kept on disk for the same sources on this machine.
-std::size_t fastest(Engine& engine, std::span<Candidate> candidates, void* const* addresses);
+std::size_t fastest(Engine& engine, std::span<LaunchCandidate> candidates, void* const* addresses);
 
 }  // namespace passnet

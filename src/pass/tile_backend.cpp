@@ -17,7 +17,7 @@ namespace passnet {
 namespace {
 
 struct TileLaunch {
-  std::vector<Candidate> candidates;  // one after the first run
+  std::vector<LaunchCandidate> candidates;  // one after the first run
   std::vector<tile_cpu::LoadedKernel> loaded;
   std::shared_ptr<KernelReport> report;
 };
@@ -27,7 +27,8 @@ class TilePlan final : public PreparedPlan {
   TilePlan(Engine& engine, const LaunchPlan& plan, std::vector<TileLaunch> launches)
       : engine_(engine), plan_(plan), launches_(std::move(launches)) {
     for (const TileLaunch& l : launches_)
-      for (const Candidate& c : l.candidates) pairs_.insert(pairs_.end(), c.source.pairs.begin(), c.source.pairs.end());
+      for (const LaunchCandidate& c : l.candidates)
+        pairs_.insert(pairs_.end(), c.source.pairs.begin(), c.source.pairs.end());
   }
 
   bool fits(void* const* addresses) const override {
@@ -38,7 +39,7 @@ class TilePlan final : public PreparedPlan {
   void launch(std::size_t index, void* const* addresses) override {
     TileLaunch& l = launches_[index];
     if (l.candidates.size() > 1) choose(index, addresses);
-    Candidate& c = l.candidates[0];
+    LaunchCandidate& c = l.candidates[0];
     for (const auto& [parameter, buffer] : c.source.pointers) c.source.arguments[parameter].pointer = addresses[buffer];
     tile_cpu::launch(engine_, c.grid, c.source.arguments.data());
   }
@@ -92,7 +93,7 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
       if (!errors[b.launch]) errors[b.launch] = std::move(b.source.error());
       continue;
     }
-    Candidate c{b.variant, std::move(*b.source), {}};
+    LaunchCandidate c{b.variant, std::move(*b.source), {}};
     c.grid = {nullptr, c.source.programs(), c.source.emitted.scratch_bytes, c.source.emitted.program_cost,
               options_.atomics_alone && tile::has_atomics(c.source.function.body)};
     if (c.grid.programs > 0) sources.push_back(c.source.emitted.source);
@@ -104,8 +105,8 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
   std::size_t next = 0;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     TileLaunch& l = launches[i];
-    std::vector<Candidate> right;
-    for (Candidate& c : l.candidates) {
+    std::vector<LaunchCandidate> right;
+    for (LaunchCandidate& c : l.candidates) {
       tile_cpu::LoadedKernel kernel;
       if (c.grid.programs > 0) {
         const auto& result = compiled[next++];

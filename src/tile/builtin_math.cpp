@@ -184,8 +184,9 @@ Operand Lowering::b_softmax(Call& c) {
   ValueId wide = x;
   if (is_half(type(x).elem)) wide = cast(x, Elem::f32);
   const ValueId top = reduce(wide, dim, Combine::max, keep);
-  const auto all = type(x).shape.span(), left = type(top).shape.span();
-  if (!std::equal(left.rbegin(), left.rend(), all.rbegin(), [](auto a, auto b) { return a == b || a == 1; }))
+  const Shape all = type(x).shape, left = type(top).shape;
+  if (!std::equal(left.span().rbegin(), left.span().rend(), all.span().rbegin(),
+                  [](auto a, auto b) { return a == b || a == 1; }))
     refuse(fmt::format("{} over dim={} of {}: its maxima are {}, which do not line up with it", c.name, dim,
                        triton_type(type(x)), triton_type(type(top))),
            "write keep_dims=True");

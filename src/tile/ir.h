@@ -65,7 +65,8 @@ struct Shape {
   void push(std::int32_t size) { sizes[rank++] = size; }
   std::int32_t operator[](std::size_t i) const { return sizes[i]; }
   std::int32_t& operator[](std::size_t i) { return sizes[i]; }
-  std::span<const std::int32_t> span() const { return {sizes.data(), rank}; }
+  std::span<const std::int32_t> span() const& { return {sizes.data(), rank}; }
+  void span() const&& = delete;  // it would outlive the sizes
   std::int64_t elements() const {
     std::int64_t n = 1;
     for (const std::int32_t s : span()) n *= s;
