@@ -124,6 +124,14 @@ void HostMachine::read_bases(const py::Stmt& s, HostClass& made, Frame& frame) {
   }
 }
 
+// Methods by which a class says how its objects or subclasses come to be, or what an attribute is. Python calls them by
+// itself, and here nobody would.
+static bool changes_classes(std::string_view method) {
+  constexpr std::string_view kMethods[] = {"__new__", "__init_subclass__", "__set_name__", "__get__",
+                                           "__set__", "__setattr__",       "__delattr__",  "__getattribute__"};
+  return std::find(std::begin(kMethods), std::end(kMethods), method) != std::end(kMethods);
+}
+
 // A field of a dataclass or a named tuple, a member of an enumeration.
 HostClass::Field HostMachine::read_field(const py::Stmt& s, Frame& frame) {
   HostClass::Field out;
@@ -201,6 +209,9 @@ HostValue HostMachine::make_class(const PassModule& module, const py::Stmt& s, p
           frame.scope->set(inner->name, kernel_value(module, *inner));
           break;
         }
+        if (changes_classes(inner->name))
+          refuse(Code::host, fmt::format("'{}' in class '{}'", inner->name, s.name), inner->place,
+                 "objects are made by __init__, and have the attributes that are set");
         HostClass::Method m{MethodForm::plain, inner->name, {&module, inner, nullptr, nullptr, {}, made->parent}};
         bool setter = false;
         for (const py::Expr* d : inner->decorators) {

@@ -272,7 +272,6 @@ bool HostMachine::reaches(const HostValue& v, const HostItems& items, py::Place 
   step(place);
   check_depth(depth, place);
   if (v.launcher && reaches(*v.launcher->grid, items, place, depth + 1)) return true;
-  if (v.klass && v.klass->attributes.items && reaches(v.klass->attributes, items, place, depth + 1)) return true;
   const auto inside = [&](const HostItems& in) {
     return std::any_of(in.values.begin(), in.values.end(),
                        [&](const HostValue& item) { return reaches(item, items, place, depth + 1); });
@@ -285,7 +284,7 @@ void HostMachine::mark_module_level(const HostValue& v, py::Place place, int dep
   step(place);
   check_depth(depth, place);
   if (v.is(Kind::klass)) return mark_module_level(v.klass->attributes, place, depth + 1);
-  if (!v.items || v.is(Kind::method)) return;
+  if (!v.items || v.is(Kind::method) || v.items->module_level) return;  // a class may hold itself
   v.items->module_level = true;
   for (const HostValue& item : v.items->values) mark_module_level(item, place, depth + 1);
 }

@@ -77,9 +77,11 @@ std::optional<HostValue> dtype_limit(Dtype dtype, std::string_view name);
 class HostMachine {
  public:
   HostMachine(const PassModule& module, HostLimits limits) : root_(module), limits_(limits) {}
-  // A scope and the functions made in it hold one another.
+  // A scope and the functions made in it hold one another, as do a class and the objects that it keeps.
   ~HostMachine() {
     for (const auto& scope : captured_) scope->names.clear();
+    for (const auto& [statement, made] : classes_)
+      if (made && made->attributes.items) made->attributes.items->values.clear();
   }
   HostMachine(const HostMachine&) = delete;
   HostMachine& operator=(const HostMachine&) = delete;

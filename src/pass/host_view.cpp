@@ -276,12 +276,18 @@ struct HostMachine::Views {
     const std::int64_t at = dim(m, t, c, i);
     if (t.rank == 0) m.raise("RuntimeError", fmt::format("{}() of a tensor without dimensions", c.name), c.place);
     const std::int64_t n = t.d.sizes[static_cast<std::size_t>(at)];
-    if (n > 10'000) m.refuse(Code::limit, fmt::format("{}() of a size of {}", c.name, n), c.place);
     return {at, n};
+  }
+  static void check_parts(HostMachine& m, const Call& c, std::int64_t count) {
+    constexpr std::int64_t kMost = 10'000;
+    if (count > kMost)
+      m.refuse(Code::limit, fmt::format("{}() into {} parts, and no more than {} are made", c.name, count, kMost),
+               c.place);
   }
 
   static HostValue unbind(HostMachine& m, const Tensor& t, const Call& c) {
     const Cut by = cut(m, t, c, 0);
+    check_parts(m, c, by.size);
     std::vector<HostValue> out;
     for (std::int64_t i = 0; i < by.size; ++i) out.push_back(part(m, t, c, by.at, HostValue::of(i)));
     return HostValue::sequence(Kind::tuple, std::move(out));
@@ -307,8 +313,9 @@ struct HostMachine::Views {
     const std::int64_t k = m.integer(c.args[0], c.place);
     if (k <= 0) m.raise("RuntimeError", "a part of no size", c.place);
     const std::int64_t size = split ? k : std::max<std::int64_t>(n / k + (n % k != 0 ? 1 : 0), 1);
+    check_parts(m, c, n == 0 && !split ? k : n / size + (n % size != 0 ? 1 : 0));
     Numbers parts;
-    if (n == 0) parts.assign(split ? 1 : static_cast<std::size_t>(std::min<std::int64_t>(k, 10'000)), 0);
+    if (n == 0) parts.assign(split ? 1 : static_cast<std::size_t>(k), 0);
     for (std::int64_t done = 0; done < n; done += size) parts.push_back(std::min(size, n - done));
     return parts;
   }
@@ -328,7 +335,7 @@ struct HostMachine::Views {
     if (c.args[0].is_number()) {
       const std::int64_t k = m.integer(c.args[0], c.place);
       if (k <= 0) m.raise("RuntimeError", "number of sections must be larger than 0", c.place);
-      if (k > 10'000) m.refuse(Code::limit, fmt::format("tensor_split() into {} parts", k), c.place);
+      check_parts(m, c, k);
       for (std::int64_t i = 0; i < k; ++i) parts.push_back(n / k + (i < n % k ? 1 : 0));
       return parts;
     }

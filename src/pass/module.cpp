@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "pass/host.h"
 #include "pass/policy.h"
+#include "py/names.h"
 #include "py/parser.h"
 
 namespace passnet {
@@ -71,6 +73,37 @@ const py::Expr* root_name(const py::Expr& e) {
          root->kind == py::ExprKind::call)
     root = root->items[0];
   return root->kind == py::ExprKind::name ? root : nullptr;
+}
+
+// Whether a function, or one that it mentions, may launch a kernel or make a tensor.
+bool may_compute(const Binding& function) {
+  std::vector<const Binding*> left = {&function};
+  std::set<const py::Stmt*> seen = {function.statement};
+  while (!left.empty()) {
+    const Binding& f = *left.back();
+    left.pop_back();
+    std::set<std::string_view> names;
+    py::add_names_in(*f.statement, names);
+    for (const std::string_view name : names) {
+      const Binding* b = f.owner->find(name);
+      if (b == nullptr) continue;
+      if (b->kind == Binding::Kind::kernel || b->path == "torch" || b->path.starts_with("torch.")) return true;
+      if (b->kind == Binding::Kind::function && seen.insert(b->statement).second) left.push_back(b);
+    }
+  }
+  return false;
+}
+
+// What a call at module level may do beside giving a value: make an object, whose class says what happens then,
+bool makes_object(const py::Expr& call, const Binding& callee) {
+  return call.items[0]->kind == py::ExprKind::name && callee.kind == Binding::Kind::klass &&
+         std::any_of(callee.statement->body.begin(), callee.statement->body.end(),
+                     [](const py::Stmt* s) { return s->name == "__init__" || s->name == "__post_init__"; });
+}
+// or run a function of the file. What that computes is a warm-up, and no call's work.
+bool may_act(const py::Expr& call, const Binding& callee) {
+  return makes_object(call, callee) ||
+         (call.items[0]->kind == py::ExprKind::name && callee.kind == Binding::Kind::function && !may_compute(callee));
 }
 
 [[noreturn]] void refuse_patch(const PassModule& module, const py::Stmt& s) {
@@ -315,7 +348,7 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
       // A docstring, or a call: torch.fx.wrap("name") and the like do nothing here, NAMES.append(...) does.
       const py::Expr* root = s.value->kind == py::ExprKind::call ? root_name(*s.value) : nullptr;
       const Binding* b = root == nullptr ? nullptr : module.find(root->text);
-      if (b == nullptr || b->kind != Binding::Kind::expression) return;
+      if (b == nullptr || (b->kind != Binding::Kind::expression && !may_act(*s.value, *b))) return;
       module.top_level.push_back(&s);
       module.top_level_runs = true;
       return;
@@ -393,6 +426,9 @@ void ModuleLoader::bind_name(PassModule& module, std::string_view name, Binding 
 
 void ModuleLoader::bind_targets(PassModule& module, const py::Stmt& s) {
   module.top_level.push_back(&s);
+  if (const py::Expr* root = s.value->kind == py::ExprKind::call ? root_name(*s.value) : nullptr)
+    if (const Binding* made = module.find(root->text); made != nullptr && makes_object(*s.value, *made))
+      module.top_level_runs = true;
   find_jitted(module, *s.value);
   Binding b;
   b.kind = Binding::Kind::expression;

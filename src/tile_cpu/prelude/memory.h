@@ -185,31 +185,39 @@ INLINE vf32 gathered(const void* p, vi64 at, u16 m) {
   out.part[1] = __builtin_ia32_gatherdiv16sf(half{}, p, offsets.part[1], (signed char)(m >> 8), 4);
   return out.all;
 }
-// Whether every lane lies at or behind the first and at or before the last, which is less than a vector further on.
-INLINE bool is_near(vi32 at, vi32 behind) {
-  return at[L - 1] >= at[0] && (u32)behind[L - 1] < L &&
-         __builtin_ia32_ucmpd512_mask(behind, all(behind[L - 1]), 2, -1) == (u16)-1;
+// Whether every lane lies at or behind the first and at or before the last, which is less than a vector further on;
+// then, how far behind the first they lie.
+INLINE bool are_near(vi32 at, vi32& behind) {
+  behind = at - at[0];
+  const i32 last = behind[L - 1];
+  return at[L - 1] >= at[0] && (u32)last < L && __builtin_ia32_ucmpd512_mask(behind, all(last), 2, -1) == (u16)-1;
 }
-INLINE bool is_near(vi64 at, vi64 behind) {
+INLINE bool are_near(vi64 at, vi32& behind) {
   typedef long long eight __attribute__((vector_size(64)));
-  const eight last = eight{} + behind[L - 1];
+  typedef i32 half __attribute__((vector_size(32)));
   union {
     vi64 all;
     eight part[2];
-  } lanes = {behind};
-  return at[L - 1] >= at[0] && (u64)behind[L - 1] < L &&
-         (u8)__builtin_ia32_ucmpq512_mask(lanes.part[0], last, 2, -1) == (u8)-1 &&
-         (u8)__builtin_ia32_ucmpq512_mask(lanes.part[1], last, 2, -1) == (u8)-1;
+  } lanes = {at};
+  const eight low = lanes.part[0] - lanes.part[0][0], high = lanes.part[1] - lanes.part[0][0], last = eight{} + high[7];
+  if ((u64)high[7] >= L || (u8)__builtin_ia32_ucmpq512_mask(low, last, 2, -1) != (u8)-1 ||
+      (u8)__builtin_ia32_ucmpq512_mask(high, last, 2, -1) != (u8)-1)
+    return false;
+  union {
+    half part[2];
+    vi32 all;
+  } out = {{__builtin_ia32_pmovqd512_mask(low, half{}, -1), __builtin_ia32_pmovqd512_mask(high, half{}, -1)}};
+  behind = out.all;
+  return true;
 }
 // The same; lanes that lie together, as those of an interpolation, are one load and a shuffle. What lies between them
 // is in their memory, too.
 template <class O>
 INLINE vf32 gathered_near(const void* p, O at, u16 m) {
-  if (m != (u16)-1) return gathered(p, at, m);
-  const O behind = at - at[0];
-  if (!is_near(at, behind)) return gathered(p, at, m);
+  vi32 behind;
+  if (m != (u16)-1 || !are_near(at, behind)) return gathered(p, at, m);
   const vf32 line = __builtin_ia32_loadups512_mask((const float*)p + at[0], vf32{}, (u16)((2u << behind[L - 1]) - 1));
-  return __builtin_shuffle(line, TO(vi32, behind));
+  return __builtin_shuffle(line, behind);
 }
 // Every second element: two loads and a shuffle.
 INLINE vf32 every_second(const void* p, u16 m) {
@@ -265,7 +273,7 @@ INLINE typename E::V ld_at(const void* p, O at, i32 n) {
   typename E::R r{};
 #if L == 16 && !defined(__clang__)
   if constexpr (sizeof(typename E::S) == 4)
-    return E::up((typename E::R)gathered_near(p, at, Full ? (u16)-1 : (u16)((1u << n) - 1)));
+    return E::up((typename E::R)(Full ? gathered_near(p, at, (u16)-1) : gathered(p, at, (u16)((1u << n) - 1))));
 #endif
   if (Full)
     EACH_LANE r[l] = ((const typename E::S*)p)[at[l]];
