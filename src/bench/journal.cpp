@@ -41,6 +41,10 @@ Result<JournalContent> journal_read(const std::string& path) {
   return out;
 }
 
+std::string torn_text(const std::string& path, std::uint64_t bytes) {
+  return fmt::format("{}: the last line is torn; {} bytes left out", path, bytes);
+}
+
 std::vector<Record> latest_records(std::vector<Record> records) {
   std::map<RecordKey, std::size_t> at;
   std::vector<Record> out;

@@ -49,6 +49,9 @@ struct JournalContent {
 // `path` is a run folder or a JSONL file.
 Result<JournalContent> journal_read(const std::string& path);
 
+// What is said of a last line without an end.
+std::string torn_text(const std::string& path, std::uint64_t bytes);
+
 // Of each (task, graph, candidate) the last record of its highest attempt, in the order of their first records.
 std::vector<Record> latest_records(std::vector<Record> records);
 

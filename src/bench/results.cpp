@@ -80,8 +80,7 @@ Result<Results> read_any(const std::string& path) {
   if (!content) return content.error();
   Results out = results_of(std::move(content->records));
   out.notes = std::move(content->problems);
-  if (content->torn_bytes > 0)
-    out.notes.push_back(fmt::format("{}: the last line is torn; {} bytes left out", path, content->torn_bytes));
+  if (content->torn_bytes > 0) out.notes.push_back(torn_text(path, content->torn_bytes));
   return out;
 }
 

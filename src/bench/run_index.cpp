@@ -184,8 +184,10 @@ void RunIndex::take_in() {
   Statement insert(database_, "INSERT INTO records VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const auto end = journal_scan(records_, indexed, [&](JournalLine&& line) {
     ++lines_;
-    if (!line.record) ++bad_lines;
-    if (!line.record) return;
+    if (!line.record) {
+      ++bad_lines;
+      return;
+    }
     const Record& r = *line.record;
     const ScoreRow row = score_row(r);
     insert.reset();
@@ -291,8 +293,7 @@ Result<std::vector<std::string>> RunIndex::problems() {
                                 bad == 1 ? "a line is" : fmt::format("{} lines are", bad)));
     std::error_code error;
     const std::uintmax_t size = fs::file_size(records_, error), indexed = static_cast<std::uint64_t>(state.integer(0));
-    if (!error && size > indexed)
-      out.push_back(fmt::format("{}: the last line is torn; {} bytes left out", records_, size - indexed));
+    if (!error && size > indexed) out.push_back(torn_text(records_, size - indexed));
     return out;
   });
 }
