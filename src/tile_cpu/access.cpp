@@ -79,9 +79,11 @@ void Emitter::fetch_ahead(const Op& load, const Address& a, const std::string& p
   Loaded& l = loaded_[&load];
   if (l.first == 0) l.first = nest_;
   const Type& t = type(load.result());
-  if (memory_bytes(load.operands[0]) < kCached || t.shape.elements() * tile::elem_bytes(t.elem) > kAhead) return;
+  if (memory_bytes(load.operands[0]) < kCached) return;
   const auto step = program_step(load.operands[0]);
-  if (!step) return;
+  reads_memory_ = true;
+  if (step && step->load == nullptr && l.first == nest_) in_turn_ = nest_;
+  if (!step || t.shape.elements() * tile::elem_bytes(t.elem) > kAhead) return;
   const auto fetch = [&](const std::string& far) { code(fmt::format("__builtin_prefetch({} + {});", pointer, far)); };
   if (step->load == nullptr) {
     if ((turns_ || (l.first != nest_ && l.last == group_)) && step->fixed != 0)
@@ -325,7 +327,8 @@ void Emitter::store(const Op& op, const Index& index) {
     else if (lanes_mask)
       text = fmt::format("st_mask<{}, Full>({}, {}, {}, n)", kind, pointer, value, m.text);
     else if (*step == 1 && streams(op))
-      text = fmt::format("st_far<{}, Full>({}, {}, n)", kind, pointer, value);
+      text = fmt::format("{}<{}, Full>({}, {}, n)", reads_memory_ && in_turn_ != nest_ ? "st_burst" : "st_far", kind,
+                         pointer, value);
     else if (*step == 1)
       text = fmt::format("st<{}, Full>({}, {}, n)", kind, pointer, value);
     else

@@ -362,7 +362,8 @@ Emitted Emitter::run() {
         "{2});\n",
         g[0], g[1], g[0] * g[1]);
   out += levels_[0].code + "  }\n";
-  if (levels_[0].code.find("st_far<") != std::string::npos) out += "  stored_far();\n";
+  const auto stores = [&](const char* how) { return levels_[0].code.find(how) != std::string::npos; };
+  if (stores("st_far<") || stores("st_burst<")) out += "  stored_far();\n";
   out += "}\n";
   out_.source = std::move(out);
   return std::move(out_);

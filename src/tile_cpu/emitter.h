@@ -402,6 +402,8 @@ class Emitter {
   std::map<ValueId, std::optional<Linear>> linear_;  // by pointer
   std::map<const Op*, std::optional<Dimensions>> written_;  // by store
   int nest_ = 0;
+  bool reads_memory_ = false;  // more than a cache holds
+  int in_turn_ = 0;            // the last nest that does, row after row, what no earlier one has brought to the caches
   struct Loaded {
     int first = 0;                // the nest that loads it
     const Group* last = nullptr;  // of its run that does

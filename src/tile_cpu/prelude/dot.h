@@ -52,8 +52,10 @@ template <int C>
 INLINE void dot_panel(const f32* b, i64 br, i64 bc, i64 n, i64 k, f32* to) {
   if (bc == 1) {
     for (i64 x = 0; x < k; ++x)
-      for (int j = 0; j < C; j += L)
+      for (int j = 0; j < C; j += L) {
+        __builtin_prefetch(b + (x + 32) * br + j);
         st<F32, true>(to + x * C + j, n >= j + L ? ld<F32, true>(b + x * br + j, L) : n > j ? ld<F32, false>(b + x * br + j, (i32)(n - j)) : all(0.0f), L);
+      }
     return;
   }
   for (int j = 0; j < C; j += L)
@@ -91,10 +93,10 @@ INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32*
     // what cannot be read as lanes is copied first, and so is what many rows would read again from two lines of the
     // cache at once, or from too far apart to stay in it
     const bool even = bc == 1 && br % L == 0 && (u64)b % (4 * L) == 0;
-    i64 deep = D;
+    i64 deep = L == 16 && D > 128 ? 128 : D;  // a panel and the sums stay in the first cache
     while (L < 16 && even && deep > 64 && deep * br > 8192) deep /= 2;
     const bool near = even && (L == 16 ? br <= (kept ? 128 : 512) : deep * br <= 8192);  // a kept copy pays sooner
-    if (!near) deep = D;
+    if (L < 16 && !near) deep = D;
     for (i64 x = 0; x < k; x += deep)
       for (i64 j = 0; j < n; j += C) {
         const f32* at = b + x * br + j * bc;
@@ -102,7 +104,7 @@ INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32*
         const bool packs = bc != 1 || j + C > n || ((kept || m > R) && !near);
         if (packs && !copied) dot_panel<C>(at, br, bc, n - j, depth, panel);
         dot_rows<R, W>(a + x * ac, ar, ac, packs ? panel : at, packs ? C : br, c + j, N, m, depth);
-        if (kept) panel += deep * C;
+        if (kept) panel += depth * C;
       }
   } else {
     for (i64 i = 0; i < m; ++i)
