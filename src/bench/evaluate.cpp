@@ -210,6 +210,7 @@ class Evaluator::Impl {
         continue;
       }
       hardest = std::move(*made);
+      if (hardest->draw.hard()) hard_.push_back(hardest->draw);
       check(*hardest);
       hardest->moved.clear();
       if (hardest->firm)
@@ -228,6 +229,7 @@ class Evaluator::Impl {
     else if (!hardest && at > 0)  // those behind it said nothing
       hardest = source_->beyond(draws_[at]).take();
     if (!hardest) return;
+    std::erase_if(hard_, [&](const Draw& draw) { return draw.seed == hardest->draw.seed; });
     if (bytes_of(hardest->inputs) < kKeptBytes) {
       cases_.push_back(std::move(*hardest));
     } else {
@@ -296,7 +298,8 @@ class Evaluator::Impl {
   // --- time
 
   // Nobody knows the last case's numbers before: the recorded ones, and their answer, may be known by heart. But they
-  // are far from ordinary: who does less for such numbers than for others is timed on others.
+  // are far from ordinary, and far in a way of their own: who does less for such numbers than for others is timed on
+  // others.
   void time_both() {
     if (wrappers_ != nullptr)
       for (const auto& step : wrappers_->steps) {
@@ -324,10 +327,7 @@ class Evaluator::Impl {
       out_.timing.trial_seconds += std::min(eager_calls[i], out_.timing.eager.e2e.max / 1e3) +
                                    std::min(candidate_calls_[i], out_.timing.compiled.e2e.max / 1e3);
     out_.timed_inputs = draw_text(cases_[usual].draw);
-    if (is_anyones() && is_slower_on_ordinary(trials)) {
-      out_.timed_inputs = draw_text(cases_[0].draw);
-      out_.note("slower on ordinary inputs than on the hardest, so timed on those");
-    }
+    if (is_anyones()) time_on_others(trials);
     out_.timed = true;
     if (auto error = audit_speed(cases_[0].expected, out_.timing.compiled.e2e.median,
                                  peak_bytes(options_.device, engine_.threads())))
@@ -335,15 +335,29 @@ class Evaluator::Impl {
     if (out_.status == Status::correct && !out_.timing.stable) out_.status = Status::unstable;
   }
 
-  // The first case becomes the ordinary one again where there was no room for both.
-  bool is_slower_on_ordinary(Trials& trials) {
-    if (ordinary_) {
-      cases_.clear();
-      cases_.push_back((ordinary_->recorded() ? source_->recorded(options_.seed) : source_->beyond(*ordinary_)).take());
-    } else if (cases_.size() < 2) {
-      return false;
+  // On the first case: the ordinary one, which is made again where there was no room for both, then every hard draw
+  // that was checked.
+  void time_on_others(Trials& trials) {
+    const auto look = [&](const char* than) {
+      if (!trials.is_slower_on(0, options_.timing, out_.timing)) return;
+      out_.note(fmt::format("slower on {} than on {}, so timed on those",
+                            cases_[0].draw.hard() ? draw_text(cases_[0].draw) : "ordinary inputs", than));
+      out_.timed_inputs = draw_text(cases_[0].draw);
+    };
+    const auto make = [&](const Draw& draw) {
+      if (ordinary_) cases_.clear();
+      Case made = (draw.recorded() ? source_->recorded(options_.seed) : source_->beyond(draw)).take();
+      if (cases_.empty())
+        cases_.push_back(std::move(made));
+      else
+        cases_[0] = std::move(made);
+    };
+    if (ordinary_) make(*ordinary_);
+    if (ordinary_ || cases_.size() > 1) look("the hardest");
+    for (const Draw& draw : hard_) {
+      make(draw);
+      look("others");
     }
-    return trials.is_slower_on(0, options_.timing, out_.timing);
   }
 
   std::string path_, stage_;
@@ -369,6 +383,7 @@ class Evaluator::Impl {
   std::unique_ptr<AnswerCheck> answers_;
   std::vector<Case> cases_;       // an ordinary one, and the hardest for the timed calls
   std::optional<Draw> ordinary_;  // which is drawn again when its turn comes
+  std::vector<Draw> hard_;        // that were checked, but for the one in the last case
 };
 
 Evaluator::Evaluator(std::string graph, const Candidate& candidate, std::string passes, Engine& engine,
