@@ -77,8 +77,8 @@ class MetaReader {
         meta.min_val = number(v, field);
       else if (field == "max_val")
         meta.max_val = number(v, field);
-      else if (field == "data" && v.kind != py::ExprKind::none)
-        contents = &v;
+      else if (field == "data")
+        contents = v.kind == py::ExprKind::none ? nullptr : &v;
     }
     if (meta.name.empty()) meta.name = cls.name;
     if (!has_shape) error(cls.place, fmt::format("'{}' has no shape", meta.name));
@@ -142,6 +142,7 @@ class MetaReader {
     if (e.kind != py::ExprKind::list && e.kind != py::ExprKind::tuple)
       error(e.place, "'shape' must be a list of sizes");
     std::int64_t elements = 1;
+    meta.shape.clear();  // a field that is set twice has its last value
     for (const py::Expr* item : e.items) {
       if (item->kind != py::ExprKind::integer) error(item->place, "a size must be an integer that is not negative");
       meta.shape.push_back(item->integer);
