@@ -66,4 +66,12 @@ constexpr std::optional<Dtype> dtype_from_name(std::string_view name) {
   return std::nullopt;
 }
 
+// What torch.finfo and torch.iinfo say of a dtype, by attribute: min, max, eps, tiny, bits.
+struct DtypeLimit {
+  bool integral = false;
+  std::int64_t integer = 0;
+  double real = 0;
+};
+std::optional<DtypeLimit> dtype_limit(Dtype dtype, std::string_view name);
+
 }  // namespace passnet

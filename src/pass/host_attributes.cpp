@@ -251,7 +251,8 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       if (name == "is_complex") return HostValue::boolean(false);
       if (name == "is_signed")
         return HostValue::boolean(object.dtype != Dtype::uint8 && object.dtype != Dtype::boolean);
-      if (const auto limit = dtype_limit(object.dtype, name)) return *limit;
+      if (const auto limit = dtype_limit(object.dtype, name))
+        return limit->integral ? HostValue::of(limit->integer) : HostValue::of(limit->real);
       break;
     case Kind::slice:
       for (std::size_t i = 0; i < 3; ++i)

@@ -71,8 +71,6 @@ const HostValue* keyword(const HostKwargs& kwargs, std::string_view name);
 HostValue class_value(std::shared_ptr<HostClass> klass);
 // How triton calls a type by its path: "fp32" for triton.language.float32; "" for any other path.
 std::string language_type_name(std::string_view path);
-// torch.finfo and torch.iinfo of a dtype, by attribute: min, max, eps, tiny, bits.
-std::optional<HostValue> dtype_limit(Dtype dtype, std::string_view name);
 
 class HostMachine {
  public:

@@ -14,33 +14,6 @@ namespace passnet {
 
 using Kind = HostValue::Kind;
 
-std::optional<HostValue> dtype_limit(Dtype dtype, std::string_view name) {
-  const DtypeRow& row = dtype_row(dtype);
-  if (name == "bits") return HostValue::of(std::int64_t{row.size} * 8);
-  if (row.floating) {
-    struct Row {
-      Dtype dtype;
-      double max, eps, tiny;
-    };
-    constexpr Row kFloats[] = {{Dtype::float16, 65504.0, 0x1p-10, 0x1p-14},
-                               {Dtype::bfloat16, 0x1.fep+127, 0x1p-7, 0x1p-126},
-                               {Dtype::float32, std::numeric_limits<float>::max(), 0x1p-23, 0x1p-126},
-                               {Dtype::float64, std::numeric_limits<double>::max(), 0x1p-52, 0x1p-1022}};
-    for (const Row& r : kFloats) {
-      if (r.dtype != dtype) continue;
-      if (name == "max" || name == "min") return HostValue::of(name == "max" ? r.max : -r.max);
-      if (name == "eps") return HostValue::of(r.eps);
-      if (name == "tiny" || name == "smallest_normal") return HostValue::of(r.tiny);
-    }
-    return std::nullopt;
-  }
-  if (name != "min" && name != "max") return std::nullopt;
-  if (dtype == Dtype::uint8) return HostValue::of(std::int64_t{name == "max" ? 255 : 0});
-  const int bits = row.size * 8;
-  const std::int64_t most = bits >= 64 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << (bits - 1)) - 1;
-  return HostValue::of(name == "max" ? most : -most - 1);
-}
-
 std::optional<HostValue> HostMachine::number_method(const HostValue& v, std::string_view name, py::Place) {
   if (v.is_integral()) {
     const std::uint64_t magnitude =

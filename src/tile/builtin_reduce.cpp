@@ -641,10 +641,23 @@ Operand Lowering::b_len(Call& c) {
 }
 
 Operand Lowering::b_isinstance(Call& c) {
-  const std::string path = c[1].is(OK::path) ? c[1].text : "";
-  if (path.ends_with(".tensor")) return Operand::of(ConstValue::boolean(c[0].is_tensor()));
-  if (path.ends_with(".constexpr")) return Operand::of(ConstValue::boolean(c[0].is_constant()));
-  refuse("this isinstance() in a kernel", "kinds are tl.tensor and tl.constexpr");
+  using Kind = ConstValue::Kind;
+  const auto is = [&](Kind kind) { return c[0].is_constant() && c[0].constant.is(kind); };
+  const auto is_one = [&](const Operand& kind) {
+    const std::string path = kind.is(OK::path) ? kind.text : "";
+    if (path.ends_with(".tensor")) return c[0].is_tensor();
+    if (path.ends_with(".constexpr")) return c[0].is_constant();
+    if (path == "builtins.bool") return is(Kind::boolean);
+    if (path == "builtins.int") return is(Kind::integer) || is(Kind::boolean);
+    if (path == "builtins.float") return is(Kind::real);
+    if (path == "builtins.str") return is(Kind::string);
+    refuse(fmt::format("isinstance() with {} in a kernel", operand_text(kind)),
+           "kinds are tl.tensor, tl.constexpr, int, float, bool and str");
+  };
+  if (!c[1].is(OK::tuple)) return Operand::of(ConstValue::boolean(is_one(c[1])));
+  bool any = false;
+  for (const Operand& kind : c[1].items) any |= is_one(kind);
+  return Operand::of(ConstValue::boolean(any));
 }
 
 Operand Lowering::b_triton(Call& c) {

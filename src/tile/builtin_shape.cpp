@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "graph/dtype.h"
 #include "tile/lowering.h"
 
 namespace passnet::tile {
@@ -54,6 +55,9 @@ Type Lowering::type_arg(Call& c, std::size_t i) {
   std::string note = "write tl.float32, x.dtype or out_ptr.dtype.element_ty";
   if (c[i].is_constant() && c[i].constant.is(ConstValue::Kind::string) && c[i].constant.text.starts_with("torch."))
     note = fmt::format("torch's types are not the kernel's: pass tl.{}", c[i].constant.text.substr(6));
+  if (c[i].is(OK::path) && c[i].text.starts_with("torch.") && dtype_from_name(c[i].text))
+    refuse(fmt::format("{} needs an element type of the kernel's, not torch's", c.name),
+           fmt::format("write tl.{}", c[i].text.substr(6)));
   refuse(fmt::format("{} needs an element type, not {}", c.name, operand_text(c[i])), note);
 }
 

@@ -174,6 +174,8 @@ void Lowering::assign(const py::Expr& target, Operand value) {
     case E::list:
       if (!value.is(Operand::Kind::tuple))
         refuse(fmt::format("{} cannot be unpacked into {} names", operand_text(value), target.items.size()));
+      for (const py::Expr* item : target.items)
+        if (item->kind == E::starred) refuse("'*' among the names that a tuple is unpacked into", "name every item");
       if (value.items.size() != target.items.size())
         refuse(fmt::format("{} values for {} names", value.items.size(), target.items.size()));
       for (std::size_t i = 0; i < target.items.size(); ++i) assign(*target.items[i], std::move(value.items[i]));

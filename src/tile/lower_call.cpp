@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "graph/dtype.h"
 #include "py/printer.h"
 #include "tile/lowering.h"
 
@@ -140,6 +141,7 @@ Operand Lowering::eval_call(const py::Expr& e) {
         return out;
       }
       if (callee.text.starts_with("math.")) return call_math(std::string_view(callee.text).substr(5), arguments());
+      if (callee.text == "torch.finfo" || callee.text == "torch.iinfo") return call_limits(callee.text, arguments());
       if (callee.text == "builtins.range" || t.name == "range" || t.name == "static_range")
         refuse("a range is only for loops", "write for i in range(...)");
       const std::string_view last = t.name.substr(t.name.rfind('.') + 1);
@@ -153,6 +155,17 @@ Operand Lowering::eval_call(const py::Expr& e) {
     case OK::lost: refuse(callee.text);
     default: refuse(fmt::format("{} cannot be called", operand_text(callee)));
   }
+}
+
+// The numbers of one of torch's types, which are constants here, too: a path, whose attributes they are.
+Operand Lowering::call_limits(const std::string& callee, const std::vector<Operand>& args) {
+  const auto dtype = args.size() == 1 && args[0].is(OK::path) && args[0].text.starts_with("torch.")
+                         ? dtype_from_name(args[0].text)
+                         : std::nullopt;
+  if (!dtype || dtype_row(*dtype).floating != (callee == "torch.finfo") || *dtype == Dtype::boolean)
+    refuse(fmt::format("{} needs one of torch's {} types", callee, callee == "torch.finfo" ? "float" : "integer"),
+           fmt::format("write {}(torch.{})", callee, callee == "torch.finfo" ? "float32" : "int32"));
+  return Operand::path(fmt::format("{}({})", callee, args[0].text));
 }
 
 // ---- builtins

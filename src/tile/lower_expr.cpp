@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "graph/dtype.h"
 #include "py/printer.h"
 #include "tile/lowering.h"
 
@@ -87,7 +88,7 @@ Operand Lowering::eval_name(const py::Expr& e) {
   }
   const Named named = frame_->names->find(e.text);
   if (named.kind != Named::Kind::missing) return from_named(named, e.text);
-  if (find_builtin(e.text, kPython) != nullptr || e.text == "range")
+  if (find_builtin(e.text, kPython) != nullptr || e.text == "range" || e.text == "bool" || e.text == "str")
     return Operand::path("builtins." + std::string(e.text));
   std::string note;
   if (find_builtin(e.text, kTl) != nullptr || elem_of_name(e.text))
@@ -188,6 +189,15 @@ Operand Lowering::path_attribute(const std::string& path) {
     if (rest == "inf") return Operand::of(ConstValue::of(HUGE_VAL));
     if (rest == "nan") return Operand::of(ConstValue::of(std::nan("")));
     return Operand::path(path);
+  }
+  if (rest.starts_with("torch.finfo(") || rest.starts_with("torch.iinfo(")) {  // as call_limits has it
+    const std::size_t open = rest.find('('), close = rest.find(')');
+    const std::string_view name = rest.substr(close + 2);
+    const auto limit = dtype_limit(*dtype_from_name(rest.substr(open + 1, close - open - 1)), name);
+    if (!limit)
+      refuse(fmt::format("{} has no '{}'", rest.substr(0, close + 1), name),
+             "it has min, max, bits, and of floats eps, tiny");
+    return Operand::of(limit->integral ? ConstValue::of(limit->integer) : ConstValue::of(limit->real));
   }
   for (const Space& space : kSpaces) {
     if (!path.starts_with(space.path)) continue;

@@ -225,6 +225,7 @@ class Lowering {
                       std::vector<std::pair<std::string_view, Operand>> kwargs);
   Operand call_type_method(const ConstValue& of, std::string_view name);
   Operand call_math(std::string_view name, std::span<const Operand> args);
+  Operand call_limits(const std::string& callee, const std::vector<Operand>& args);
 
   // ---- builtin_*.cpp: the handlers of the table
   Operand b_program_id(Call& c);

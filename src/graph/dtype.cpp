@@ -1,0 +1,36 @@
+#include "graph/dtype.h"
+
+#include <limits>
+
+namespace passnet {
+
+std::optional<DtypeLimit> dtype_limit(Dtype dtype, std::string_view name) {
+  const DtypeRow& row = dtype_row(dtype);
+  const auto integer = [](std::int64_t x) { return DtypeLimit{true, x, 0}; };
+  const auto real = [](double x) { return DtypeLimit{false, 0, x}; };
+  if (name == "bits") return integer(std::int64_t{row.size} * 8);
+  if (row.floating) {
+    struct Row {
+      Dtype dtype;
+      double max, eps, tiny;
+    };
+    constexpr Row kFloats[] = {{Dtype::float16, 65504.0, 0x1p-10, 0x1p-14},
+                               {Dtype::bfloat16, 0x1.fep+127, 0x1p-7, 0x1p-126},
+                               {Dtype::float32, std::numeric_limits<float>::max(), 0x1p-23, 0x1p-126},
+                               {Dtype::float64, std::numeric_limits<double>::max(), 0x1p-52, 0x1p-1022}};
+    for (const Row& r : kFloats) {
+      if (r.dtype != dtype) continue;
+      if (name == "max" || name == "min") return real(name == "max" ? r.max : -r.max);
+      if (name == "eps") return real(r.eps);
+      if (name == "tiny" || name == "smallest_normal") return real(r.tiny);
+    }
+    return std::nullopt;
+  }
+  if (name != "min" && name != "max") return std::nullopt;
+  if (dtype == Dtype::uint8) return integer(name == "max" ? 255 : 0);
+  const int bits = row.size * 8;
+  const std::int64_t most = bits >= 64 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << (bits - 1)) - 1;
+  return integer(name == "max" ? most : -most - 1);
+}
+
+}  // namespace passnet
