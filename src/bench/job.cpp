@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::string_view kDeviceStage = "device";  // the worker tries its device
 // An eager that is slow (halves have no fast kernels everywhere) is no fault of the candidate's.
 constexpr double kSlowEager = 1;  // seconds
-constexpr int kEagerCalls = 16;   // more than a stage makes of such
+constexpr int kEagerCalls = 24;   // more than a stage makes of such
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
