@@ -10,37 +10,6 @@
 
 namespace passnet {
 
-std::string_view operator_name(py::Op op) {
-  switch (op) {
-    case py::Op::add: return "add";
-    case py::Op::sub: return "sub";
-    case py::Op::mul: return "mul";
-    case py::Op::div: return "truediv";
-    case py::Op::floor_div: return "floordiv";
-    case py::Op::mod: return "mod";
-    case py::Op::pow: return "pow";
-    case py::Op::mat_mul: return "matmul";
-    case py::Op::bit_and: return "and_";
-    case py::Op::bit_or: return "or_";
-    case py::Op::bit_xor: return "xor";
-    case py::Op::shift_left: return "lshift";
-    case py::Op::shift_right: return "rshift";
-    case py::Op::neg: return "neg";
-    case py::Op::pos: return "pos";
-    case py::Op::invert: return "invert";
-    case py::Op::not_: return "not_";
-    case py::Op::lt: return "lt";
-    case py::Op::le: return "le";
-    case py::Op::gt: return "gt";
-    case py::Op::ge: return "ge";
-    case py::Op::eq: return "eq";
-    case py::Op::ne: return "ne";
-    case py::Op::is: return "is_";
-    case py::Op::is_not: return "is_not";
-    default: return "";
-  }
-}
-
 std::optional<bool> GraphBuilder::decided(const py::Expr& e) {
   if (!in_pattern()) return std::nullopt;
   if (e.kind == py::ExprKind::unary && e.op == py::Op::not_) {
@@ -340,16 +309,16 @@ bool GraphBuilder::is_local(const py::Expr& e) const {
 Value GraphBuilder::unary(const py::Expr& e) {
   Value operand = value(*e.items[0]);
   if (auto folded = fold_unary(e.op, operand)) return *folded;
-  return Value::ref(call(fmt::format("operator.{}", operator_name(e.op)), e.place, {std::move(operand)}));
+  return Value::ref(call(fmt::format("operator.{}", py::op_name(e.op)), e.place, {std::move(operand)}));
 }
 
 Value GraphBuilder::binary(py::Op op, const py::Expr& e) {
-  if (operator_name(op).empty() && !in_pattern()) not_straight(e.place, fmt::format("'{}'", py::op_text(op)));
+  if (py::op_name(op).empty() && !in_pattern()) not_straight(e.place, fmt::format("'{}'", py::op_text(op)));
   Value left = value(*e.items[0]);
   Value right = value(*e.items[1]);
   if (auto known = folded(op, left, right)) return *known;
-  if (operator_name(op).empty()) not_straight(e.place, fmt::format("'{}'", py::op_text(op)));
-  return Value::ref(call(fmt::format("operator.{}", operator_name(op)), e.place, {std::move(left), std::move(right)}));
+  if (py::op_name(op).empty()) not_straight(e.place, fmt::format("'{}'", py::op_text(op)));
+  return Value::ref(call(fmt::format("operator.{}", py::op_name(op)), e.place, {std::move(left), std::move(right)}));
 }
 
 std::optional<Value> GraphBuilder::folded(py::Op op, const Value& left, const Value& right) {

@@ -237,8 +237,8 @@ void GraphBuilder::unpack(const py::Expr& target, const Value& v) {
 
 void GraphBuilder::augmented(const py::Stmt& s) {
   const py::Expr& target = *s.targets[0];
-  if (operator_name(s.op).empty()) not_straight(s.place, "this operator");
-  std::string_view plain = operator_name(s.op);
+  if (py::op_name(s.op).empty()) not_straight(s.place, "this operator");
+  std::string_view plain = py::op_name(s.op);
   if (plain.ends_with('_')) plain.remove_suffix(1);
   const std::string function = fmt::format("operator.i{}", plain);
   const Value old = value(target);

@@ -9,9 +9,6 @@
 
 namespace passnet {
 
-// Of `operator`: add, truediv, and_; "" for an operator that has none.
-std::string_view operator_name(py::Op op);
-
 class GraphBuilder {
  public:
   GraphBuilder(const py::Module& module, const ImportScope& scope, BuildOptions options)

@@ -35,45 +35,6 @@ std::optional<bool> known_truth(const Value& v) {
   }
 }
 
-struct OpName {
-  py::Op op;
-  std::string_view name;
-};
-constexpr OpName kOperators[] = {
-    {py::Op::add, "add"},
-    {py::Op::sub, "sub"},
-    {py::Op::mul, "mul"},
-    {py::Op::div, "truediv"},
-    {py::Op::floor_div, "floordiv"},
-    {py::Op::mod, "mod"},
-    {py::Op::pow, "pow"},
-    {py::Op::mat_mul, "matmul"},
-    {py::Op::bit_and, "and_"},
-    {py::Op::bit_or, "or_"},
-    {py::Op::bit_xor, "xor"},
-    {py::Op::shift_left, "lshift"},
-    {py::Op::shift_right, "rshift"},
-    {py::Op::lt, "lt"},
-    {py::Op::le, "le"},
-    {py::Op::gt, "gt"},
-    {py::Op::ge, "ge"},
-    {py::Op::eq, "eq"},
-    {py::Op::ne, "ne"},
-    {py::Op::neg, "neg"},
-    {py::Op::pos, "pos"},
-    {py::Op::invert, "invert"},
-};
-std::string_view operator_of(py::Op op) {
-  for (const OpName& row : kOperators)
-    if (row.op == op) return row.name;
-  return {};
-}
-py::Op op_of(std::string_view name) {
-  for (const OpName& row : kOperators)
-    if (row.name == name) return row.op;
-  return py::Op::none;
-}
-
 class RowEval {
  public:
   RowEval(Emitter& emitter, std::string_view spelling) : emitter_(emitter), spelling_(spelling) {}
@@ -251,13 +212,13 @@ class RowEval {
     }
     if (auto folded = fold_unary(e.op, v)) return *folded;
     const Value args[] = {v};
-    return emitter_.call(fmt::format("operator.{}", operator_of(e.op)), args, {});
+    return emitter_.call(fmt::format("operator.{}", py::op_name(e.op)), args, {});
   }
 
   Value binary(py::Op op, const Value& a, const Value& b) {
     if (auto folded = fold_binary(op, a, b)) return *folded;
     const Value args[] = {a, b};
-    return emitter_.call(fmt::format("operator.{}", operator_of(op)), args, {});
+    return emitter_.call(fmt::format("operator.{}", py::op_name(op)), args, {});
   }
 
   Value compare(const py::Expr& e, const Env& env) {
@@ -274,7 +235,7 @@ class RowEval {
     }
     if (auto folded = fold_compare(op, a, b)) return Value::boolean(*folded);
     const Value args[] = {a, b};
-    return emitter_.call(fmt::format("operator.{}", operator_of(op)), args, {});
+    return emitter_.call(fmt::format("operator.{}", py::op_name(op)), args, {});
   }
 
   Value subscript(const py::Expr& e, const Env& env) {
@@ -340,7 +301,7 @@ class RowEval {
 
   Value python_builtin(const std::string& name, std::vector<Value> args) {
     if (name == "getitem") return getitem(args[0], args[1]);
-    const py::Op op = op_of(name);
+    const py::Op op = py::op_of_name(name);
     if (op != py::Op::none && args.size() == 2) {
       if (auto folded = fold_binary(op, args[0], args[1])) return *folded;
       if (auto folded = fold_compare(op, args[0], args[1])) return Value::boolean(*folded);

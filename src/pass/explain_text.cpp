@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "pass/explain.h"
+#include "py/ast.h"
 
 namespace passnet {
 
@@ -79,19 +80,16 @@ std::string misfit_advice(const Reason& r, const Pattern& pattern, const MatchIn
 }  // namespace
 
 std::string call_text(const Graph& graph, NodeId id) {
-  constexpr std::pair<std::string_view, std::string_view> kInfix[] = {
-      {"add", "+"},   {"sub", "-"},    {"mul", "*"},       {"truediv", "/"}, {"floordiv", "//"}, {"mod", "%"},
-      {"pow", "**"},  {"matmul", "@"}, {"and_", "&"},      {"or_", "|"},     {"xor", "^"},       {"lt", "<"},
-      {"le", "<="},   {"gt", ">"},     {"ge", ">="},       {"eq", "=="},     {"ne", "!="},       {"iadd", "+="},
-      {"isub", "-="}, {"imul", "*="},  {"itruediv", "/="},
-  };
   const Node& node = graph.nodes[id];
   if (node.kind == NodeKind::placeholder) return node.name;
   const auto text = [&](std::size_t i) { return values_text(graph, node.args[i]); };
   if (node.kind == NodeKind::call_function && node.args.size() == 2 && node.kwargs.empty()) {
-    for (const auto& [name, symbol] : kInfix)
-      if (node.target.starts_with("operator.") && std::string_view(node.target).substr(9) == name)
-        return fmt::format("{} {} {}", text(0), symbol, text(1));
+    const std::string_view target = node.target;
+    const std::string_view name = target.starts_with("operator.") ? target.substr(9) : "";
+    const bool in_place = name == "iadd" || name == "isub" || name == "imul" || name == "itruediv";
+    const py::Op op = py::op_of_name(name.substr(in_place ? 1 : 0));
+    if (op != py::Op::none && !py::is_unary(op))
+      return fmt::format("{} {}{} {}", text(0), py::op_text(op), in_place ? "=" : "", text(1));
     if (node.target == "operator.getitem") return fmt::format("{}[{}]", text(0), text(1));
     if (node.target == "getattr") return fmt::format("{}.{}", text(0), node.args[1].text);
   }

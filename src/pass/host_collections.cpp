@@ -312,31 +312,15 @@ std::optional<HostValue> HostMachine::call_operator(std::string_view name, const
                                    : eval_attribute(args.back(), string_of(args[i], place), place));
     return out.size() == 1 ? out[0] : HostValue::sequence(Kind::tuple, std::move(out));
   }
+  const py::Op op = py::op_of_name(name);
   if (args.size() == 1) {
-    if (name == "neg" || name == "pos" || name == "invert" || name == "not_")
-      return unary(name == "neg"    ? py::Op::neg
-                   : name == "pos"  ? py::Op::pos
-                   : name == "not_" ? py::Op::not_
-                                    : py::Op::invert,
-                   args[0], place);
+    if (py::is_unary(op)) return unary(op, args[0], place);
     if (name == "truth") return HostValue::boolean(truth(args[0], place));
     return std::nullopt;
   }
-  if (args.size() != 2) return std::nullopt;
-  constexpr std::pair<std::string_view, py::Op> kOperators[] = {
-      {"mul", py::Op::mul},           {"add", py::Op::add},
-      {"sub", py::Op::sub},           {"floordiv", py::Op::floor_div},
-      {"mod", py::Op::mod},           {"truediv", py::Op::div},
-      {"pow", py::Op::pow},           {"and_", py::Op::bit_and},
-      {"or_", py::Op::bit_or},        {"xor", py::Op::bit_xor},
-      {"lshift", py::Op::shift_left}, {"rshift", py::Op::shift_right}};
-  for (const auto& [known, op] : kOperators)
-    if (name == known) return binary(op, args[0], args[1], place);
-  constexpr std::pair<std::string_view, py::Op> kComparisons[] = {
-      {"lt", py::Op::lt}, {"le", py::Op::le}, {"gt", py::Op::gt},  {"ge", py::Op::ge},
-      {"eq", py::Op::eq}, {"ne", py::Op::ne}, {"is_", py::Op::is}, {"is_not", py::Op::is_not}};
-  for (const auto& [known, op] : kComparisons)
-    if (name == known) return HostValue::boolean(compare(op, args[0], args[1], place));
+  if (args.size() != 2 || py::is_unary(op)) return std::nullopt;
+  if (py::is_comparison(op)) return HostValue::boolean(compare(op, args[0], args[1], place));
+  if (op != py::Op::none) return binary(op, args[0], args[1], place);
   if (name == "contains") return HostValue::boolean(contains(args[0], args[1], place));
   return name == "getitem" ? std::optional(get_item(args[0], args[1], place)) : std::nullopt;
 }

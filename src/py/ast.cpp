@@ -2,41 +2,73 @@
 
 namespace passnet::py {
 
-std::string_view op_text(Op op) {
-  switch (op) {
-    case Op::none: return "";
-    case Op::add:
-    case Op::pos: return "+";
-    case Op::sub:
-    case Op::neg: return "-";
-    case Op::mul: return "*";
-    case Op::div: return "/";
-    case Op::floor_div: return "//";
-    case Op::mod: return "%";
-    case Op::pow: return "**";
-    case Op::mat_mul: return "@";
-    case Op::bit_and: return "&";
-    case Op::bit_or: return "|";
-    case Op::bit_xor: return "^";
-    case Op::shift_left: return "<<";
-    case Op::shift_right: return ">>";
-    case Op::invert: return "~";
-    case Op::not_: return "not";
-    case Op::and_: return "and";
-    case Op::or_: return "or";
-    case Op::lt: return "<";
-    case Op::le: return "<=";
-    case Op::gt: return ">";
-    case Op::ge: return ">=";
-    case Op::eq: return "==";
-    case Op::ne: return "!=";
-    case Op::is: return "is";
-    case Op::is_not: return "is not";
-    case Op::in: return "in";
-    case Op::not_in: return "not in";
-  }
-  return "";
+namespace {
+
+// An operator as it is written, and its function in Python's module `operator` (some have none).
+struct OpRow {
+  Op op;
+  std::string_view text;
+  std::string_view name;
+};
+constexpr OpRow kOps[] = {
+    {Op::add, "+", "add"},
+    {Op::sub, "-", "sub"},
+    {Op::mul, "*", "mul"},
+    {Op::div, "/", "truediv"},
+    {Op::floor_div, "//", "floordiv"},
+    {Op::mod, "%", "mod"},
+    {Op::pow, "**", "pow"},
+    {Op::mat_mul, "@", "matmul"},
+    {Op::bit_and, "&", "and_"},
+    {Op::bit_or, "|", "or_"},
+    {Op::bit_xor, "^", "xor"},
+    {Op::shift_left, "<<", "lshift"},
+    {Op::shift_right, ">>", "rshift"},
+    {Op::neg, "-", "neg"},
+    {Op::pos, "+", "pos"},
+    {Op::invert, "~", "invert"},
+    {Op::not_, "not", "not_"},
+    {Op::and_, "and", ""},
+    {Op::or_, "or", ""},
+    {Op::lt, "<", "lt"},
+    {Op::le, "<=", "le"},
+    {Op::gt, ">", "gt"},
+    {Op::ge, ">=", "ge"},
+    {Op::eq, "==", "eq"},
+    {Op::ne, "!=", "ne"},
+    {Op::is, "is", "is_"},
+    {Op::is_not, "is not", "is_not"},
+    {Op::in, "in", ""},
+    {Op::not_in, "not in", ""},
+};
+
+const OpRow* row_of(Op op) {
+  for (const OpRow& row : kOps)
+    if (row.op == op) return &row;
+  return nullptr;
 }
+
+}  // namespace
+
+std::string_view op_text(Op op) {
+  const OpRow* row = row_of(op);
+  return row == nullptr ? std::string_view() : row->text;
+}
+
+std::string_view op_name(Op op) {
+  const OpRow* row = row_of(op);
+  return row == nullptr ? std::string_view() : row->name;
+}
+
+Op op_of_name(std::string_view name) {
+  for (const OpRow& row : kOps)
+    if (!name.empty() && row.name == name) return row.op;
+  return Op::none;
+}
+
+bool is_unary(Op op) { return op == Op::neg || op == Op::pos || op == Op::invert || op == Op::not_; }
+
+bool is_comparison(Op op) { return op >= Op::lt && op <= Op::not_in; }
 
 Module::Module(std::string file, std::string source) : state_(std::make_unique<State>()) {
   state_->file = std::move(file);

@@ -87,6 +87,11 @@ enum class Op : std::uint8_t {
   not_in,
 };
 std::string_view op_text(Op op);
+// Its function in Python's module `operator`, empty where that has none; and back.
+std::string_view op_name(Op op);
+Op op_of_name(std::string_view name);
+bool is_unary(Op op);
+bool is_comparison(Op op);
 
 struct Expr;
 struct Stmt;
