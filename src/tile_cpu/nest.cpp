@@ -45,9 +45,20 @@ bool Emitter::joins_rows(std::span<const Group> groups, const Group& next) {
             if (conflict(a, b) && !(a.memory >= kArrayMemory && r.publish && a.write)) return false;
     }
   }
+  // Of what these rows make the next may read its own row, by another shape too, if that has the same rows.
+  const auto is_made = [&](ValueId v) {
+    if (made.contains(v)) return true;
+    if (home(v).kind != Home::Kind::array) return false;
+    const int storage = arrays_[static_cast<std::size_t>(home(v).array)].storage;
+    return std::any_of(groups.begin(), groups.end(), [&](const Group& g) {
+      return std::any_of(g.roots.begin(), g.roots.end(), [&](const Root& r) {
+        return r.array >= 0 && arrays_[static_cast<std::size_t>(r.array)].storage == storage;
+      });
+    });
+  };
   for (const Root& r : next.roots)
     for (const At& at : r.evaluated)
-      if (made.contains(at.value) && at.index[0] != 0) return false;
+      if (is_made(at.value) && (at.index[0] != 0 || type(at.value).shape[0] != next.domain[0])) return false;
   return true;
 }
 
