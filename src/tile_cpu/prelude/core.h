@@ -320,10 +320,22 @@ INLINE bool every(vi32 m) {
   return !any(~m);
 #endif
 }
+// g++ 12 takes x / x for x != 0, and makes -1 of where that holds in a vector: it may not look at what came out.
+template <class T>
+INLINE T unseen(T x, bool seen) {
+  if (!seen) asm("" : "+r"(x));
+  return x;
+}
 // b is 0: 0. The least by -1: itself.
-#define DIVREM(T)                                                                                          \
-  INLINE T div_(T a, T b) { return b == 0 ? (T)0 : b == (T)-1 && (T)-1 < (T)0 ? (T)(0 - a) : (T)(a / b); } \
-  INLINE T rem_(T a, T b) { return b == 0 || (b == (T)-1 && (T)-1 < (T)0) ? (T)0 : (T)(a % b); }
+#define DIVREM(T)                                                                                    \
+  INLINE T div_(T a, T b) {                                                                          \
+    const bool negates = b == (T)-1 && (T)-1 < (T)0;                                                 \
+    return b == 0 ? (T)0 : negates ? (T)(0 - a) : unseen<T>(a / b, __builtin_constant_p(b));         \
+  }                                                                                                  \
+  INLINE T rem_(T a, T b) {                                                                          \
+    const bool negates = b == (T)-1 && (T)-1 < (T)0;                                                 \
+    return b == 0 || negates ? (T)0 : unseen<T>(a % b, __builtin_constant_p(b));                     \
+  }
 DIVREM(i8)
 DIVREM(i16) DIVREM(i32) DIVREM(i64) DIVREM(u8) DIVREM(u16) DIVREM(u32) DIVREM(u64)
 #define VDIVREM(V)              \
