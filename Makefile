@@ -50,7 +50,7 @@ test: build ## run the whole suite; ends with 'N passed, N failed'
 	@$(call ctest,build,PASSNET_DRAW_SECRET=test,-j $(JOBS))
 
 check-all: build ## as test, every graph of $(SHARED)/passbench against Python torch, kernels against Triton's interpreter (an hour)
-	@$(call ctest,build,PASSNET_ALL=1,-j 1)
+	@$(call ctest,build,PASSNET_ALL=1 TILE_RANDOM_COUNT=400,-j 1)
 
 check-peers: build ## the agent against LiteLLM, mcp, fastmcp, openenv-core and datasets from PyPI (into .venv-peers)
 	@test -e .venv-peers/.done || { python3 -m venv .venv-peers && .venv-peers/bin/pip install -q -r tests/agent/requirements-peers.txt && touch .venv-peers/.done; }

@@ -21,7 +21,7 @@ def main():
     p.add_argument("--jobs", type=int, default=1, help="so many of TOOL at a time")
     p.add_argument("--keep", help="leave kernels and memory there")
     opt = p.parse_intermixed_args()
-    first, count = int(os.environ.get("TILE_RANDOM_SEED", 1)), int(os.environ.get("TILE_RANDOM_COUNT", 16))
+    first, count = int(os.environ.get("TILE_RANDOM_SEED", 1)), int(os.environ.get("TILE_RANDOM_COUNT", 40))
     names = opt.names or (opt.families and tile_cases.names(opt.families)) or [f"free-{seed}" for seed in range(first, first + count)]
     failed = 0
     with tempfile.TemporaryDirectory() as temporary:

@@ -54,6 +54,50 @@ INLINE void fetch_row(const void* p, i64 bytes) {
 #endif
 }
 
+#if L == 16 && !defined(__clang__)
+// Vectors of 16 elements of 4, 2 or 1 bytes, of which those are touched whose bits are set; 0 where none is read.
+#define PARTS
+INLINE vi32 loaded(const i32* p, u16 m) { return (vi32)__builtin_ia32_loadups512_mask((const f32*)p, vf32{}, m); }
+INLINE vi16 loaded(const i16* p, u16 m) { return __builtin_ia32_loaddquhi256_mask(p, vi16{}, m); }
+typedef char Chars __attribute__((vector_size(16)));
+INLINE vi8 loaded(const i8* p, u16 m) {
+  return (vi8)__builtin_ia32_loaddquqi128_mask((const char*)p, Chars{}, m);
+}
+INLINE void stored(i32* p, vi32 x, u16 m) { __builtin_ia32_storeups512_mask((f32*)p, (vf32)x, m); }
+INLINE void stored(i16* p, vi16 x, u16 m) { __builtin_ia32_storedquhi256_mask(p, x, m); }
+INLINE void stored(i8* p, vi8 x, u16 m) { __builtin_ia32_storedquqi128_mask((char*)p, (Chars)x, m); }
+INLINE u16 first(i32 n) { return (u16)((1u << n) - 1); }
+// The integer as wide as an element, and lanes of it.
+template <int Size>
+struct Part;
+template <>
+struct Part<1> {
+  typedef i8 S;
+  typedef vi8 V;
+};
+template <>
+struct Part<2> {
+  typedef i16 S;
+  typedef vi16 V;
+};
+template <>
+struct Part<4> {
+  typedef i32 S;
+  typedef vi32 V;
+};
+template <class E>
+inline constexpr bool is_part = sizeof(typename E::S) <= 4;
+template <class E>
+INLINE typename E::R ld_bits(const void* p, u16 m) {
+  return (typename E::R)loaded((const typename Part<sizeof(typename E::S)>::S*)p, m);
+}
+template <class E>
+INLINE void st_bits(void* p, typename E::R x, u16 m) {
+  using P = Part<sizeof(typename E::S)>;
+  stored((typename P::S*)p, (typename P::V)x, m);
+}
+#endif
+
 // What is seldom done. In a kernel of many accesses it is called: g++ needs far more than twice the time for a body
 // that has it twice as often.
 #if defined(LARGE) && defined(NEON)
@@ -95,12 +139,9 @@ INLINE typename E::V ld(const void* p, i32 n) {
   typename E::R r{};
   if constexpr (Full) {
     __builtin_memcpy(&r, p, sizeof r);
-#if L == 16 && !defined(__clang__)
-  } else if constexpr (sizeof(typename E::S) == 4) {
-    r = (typename E::R)__builtin_ia32_loadups512_mask((const float*)p, vf32{}, (u16)((1u << n) - 1));
-  } else if constexpr (sizeof(typename E::S) == 2) {
-    const vi16 h = __builtin_ia32_loaddquhi256_mask((const short*)p, vi16{}, (u16)((1u << n) - 1));
-    __builtin_memcpy(&r, &h, sizeof r < sizeof h ? sizeof r : sizeof h);
+#ifdef PARTS
+  } else if constexpr (is_part<E>) {
+    r = ld_bits<E>(p, first(n));
 #endif
   } else {
     return ld_first<E>(p, n);
@@ -112,9 +153,9 @@ INLINE void st(void* p, typename E::V x, i32 n) {
   const typename E::R r = E::down(x);
   if constexpr (Full) {
     __builtin_memcpy(p, &r, sizeof r);
-#if L == 16 && !defined(__clang__)
-  } else if constexpr (sizeof(typename E::S) == 4) {
-    __builtin_ia32_storeups512_mask((float*)p, (vf32)r, (u16)((1u << n) - 1));
+#ifdef PARTS
+  } else if constexpr (is_part<E>) {
+    st_bits<E>(p, r, first(n));
 #endif
   } else {
     for (int l = 0; l < n; ++l) ((typename E::S*)p)[l] = r[l];
@@ -161,12 +202,8 @@ template <class E, bool Full>
 INLINE typename E::V ld_mask(const void* p, vi32 m, typename E::V other, i32 n) {
   if (!Full) m &= below(n);
   if (every(m)) return ld<E, true>(p, L);
-#if L == 16 && !defined(__clang__)
-  if constexpr (sizeof(typename E::S) == 4) {
-    const auto r =
-        (typename E::R)__builtin_ia32_loadups512_mask((const float*)p, vf32{}, __builtin_ia32_cvtd2mask512(m));
-    return pick(m, E::up(r), other);
-  }
+#ifdef PARTS
+  if constexpr (is_part<E>) return pick(m, E::up(ld_bits<E>(p, __builtin_ia32_cvtd2mask512(m))), other);
 #endif
   return pick(m, ld_some<E>(p, m), other);
 }
@@ -175,10 +212,33 @@ INLINE void st_mask(void* p, typename E::V x, vi32 m, i32 n) {
   if (!Full) m &= below(n);
   if (every(m)) return st<E, true>(p, x, L);
   const typename E::R r = E::down(x);
+#ifdef PARTS
+  if constexpr (is_part<E>) return st_bits<E>(p, r, __builtin_ia32_cvtd2mask512(m));
+#endif
   EACH_LANE
     if (m[l]) ((typename E::S*)p)[l] = r[l];
 }
-#if L == 16 && !defined(__clang__)
+// A lane's number in a vector of other elements.
+INLINE vi32 index_like(vi32, vi32 i) { return i; }
+INLINE vi32 index_like(vu32, vi32 i) { return i; }
+INLINE vi32 index_like(vf32, vi32 i) { return i; }
+INLINE vi64 index_like(vi64, vi32 i) { return TO(vi64, i); }
+INLINE vi64 index_like(vu64, vi32 i) { return TO(vi64, i); }
+INLINE vi64 index_like(vf64, vi32 i) { return TO(vi64, i); }
+INLINE vi16 index_like(vi16, vi32 i) { return TO(vi16, i); }
+INLINE vi16 index_like(vu16, vi32 i) { return TO(vi16, i); }
+INLINE vi8 index_like(vi8, vi32 i) { return TO(vi8, i); }
+INLINE vi8 index_like(vu8, vi32 i) { return TO(vi8, i); }
+#ifdef PARTS
+// Offsets as gathers take them.
+INLINE vi32 offsets(vi8 at) { return TO(vi32, at); }
+INLINE vi32 offsets(vu8 at) { return TO(vi32, at); }
+INLINE vi32 offsets(vi16 at) { return TO(vi32, at); }
+INLINE vi32 offsets(vu16 at) { return TO(vi32, at); }
+INLINE vi32 offsets(vi32 at) { return at; }
+INLINE vi64 offsets(vu32 at) { return TO(vi64, at); }
+INLINE vi64 offsets(vi64 at) { return at; }
+INLINE vi64 offsets(vu64 at) { return (vi64)at; }
 // Lanes of 4 bytes at offsets in elements, where the mask's bits are set; 0 elsewhere.
 INLINE vf32 gathered(const void* p, vi32 at, u16 m) { return __builtin_ia32_gathersiv16sf(vf32{}, p, at, (short)m, 4); }
 INLINE vf32 gathered(const void* p, vi64 at, u16 m) {
@@ -221,34 +281,53 @@ INLINE bool are_near(vi64 at, vi32& behind) {
   behind = out.all;
   return true;
 }
+// Smaller elements out of the words they lie in, a word at its own alignment: none reaches into another page. What
+// stands before the first word's element is `skipped` elements of it.
+template <class E, class O>
+INLINE typename E::R gathered_bits(const void* p, O at, u16 m) {
+  constexpr int kSize = sizeof(typename E::S), kShift = kSize == 1 ? 2 : 1, kIn = 4 / kSize - 1;
+  if constexpr (kSize == 4) {
+    return (typename E::R)gathered(p, at, m);
+  } else {
+    const i32 skipped = (i32)((u64)p & 3) / kSize;
+    const O in = (at & kIn) + skipped;
+    const vi32 words = (vi32)gathered((const char*)p - skipped * kSize, (at >> kShift) + (in >> kShift), m);
+    return TO(typename E::R, (vu32)words >> (TO(vu32, in & kIn) * (8 * kSize)));
+  }
+}
 // The same; lanes that lie together, as those of an interpolation, are one load and a shuffle. What lies between them
 // is in their memory, too.
-template <class O>
-INLINE vf32 gathered_near(const void* p, O at, u16 m) {
+template <class E, class O>
+INLINE typename E::R gathered_near(const void* p, O at, u16 m) {
   vi32 behind;
-  if (m != (u16)-1 || !are_near(at, behind)) return gathered(p, at, m);
-  const vf32 line = __builtin_ia32_loadups512_mask((const float*)p + at[0], vf32{}, (u16)((2u << behind[L - 1]) - 1));
-  return __builtin_shuffle(line, behind);
+  if (m != (u16)-1 || !are_near(at, behind)) return gathered_bits<E>(p, at, m);
+  const auto line = ld_bits<E>((const typename E::S*)p + at[0], (u16)((2u << behind[L - 1]) - 1));
+  return __builtin_shuffle(line, index_like(line, behind));
 }
-// Every second element: two loads and a shuffle.
-INLINE vf32 every_second(const void* p, u16 m) {
+// Every second element: two loads and a shuffle, or the lower halves of a vector's words.
+template <class E>
+INLINE typename E::R every_second(const void* p, u16 m) {
+  typedef typename E::S S;
   const u32 even = __builtin_ia32_pdep_si(m, 0x55555555);
-  const vf32 low = __builtin_ia32_loadups512_mask((const float*)p, vf32{}, (u16)even),
-             high = __builtin_ia32_loadups512_mask((const float*)p + L, vf32{}, (u16)(even >> 16));
-  return __builtin_shuffle(low, high, iota() * 2);
+  const auto low = ld_bits<E>(p, (u16)even), high = ld_bits<E>((const S*)p + L, (u16)(even >> 16));
+  return __builtin_shuffle(low, high, index_like(low, iota() * 2));
+}
+// Every `step` elements, and whether that is done so.
+INLINE bool is_stepped(i64 step) {
+  return step * 16 <= 0x7fffffff && step * 16 >= -0x7fffffff;
+}
+template <class E>
+INLINE typename E::R stepped(const void* p, i64 step, u16 m) {
+  return step == 2 ? every_second<E>(p, m) : gathered_bits<E>(p, iota() * (i32)step, m);
 }
 #endif
 // Every `step` elements.
 template <class E, bool Full>
 INLINE typename E::V ld_step(const void* p, i64 step, i32 n) {
   typename E::R r{};
-#if L == 16 && !defined(__clang__)
-  if constexpr (sizeof(typename E::S) == 4) {
-    const u16 m = Full ? (u16)-1 : (u16)((1u << n) - 1);
-    if (step == 2) return E::up((typename E::R)every_second(p, m));
-    if (step * 16 <= 0x7fffffff && step * 16 >= -0x7fffffff)
-      return E::up((typename E::R)gathered(p, iota() * (i32)step, m));
-  }
+#ifdef PARTS
+  if constexpr (is_part<E>)
+    if (is_stepped(step)) return E::up(stepped<E>(p, step, Full ? (u16)-1 : first(n)));
 #endif
   if (Full)
     EACH_LANE r[l] = ((const typename E::S*)p)[l * step];
@@ -267,13 +346,9 @@ INLINE void st_step(void* p, i64 step, typename E::V x, i32 n) {
 template <class E, bool Full>
 INLINE typename E::V ld_step_mask(const void* p, i64 step, vi32 m, typename E::V other, i32 n) {
   if (!Full) m &= below(n);
-#if L == 16 && !defined(__clang__)
-  if constexpr (sizeof(typename E::S) == 4) {
-    const u16 bits = __builtin_ia32_cvtd2mask512(m);
-    if (step == 2) return pick(m, E::up((typename E::R)every_second(p, bits)), other);
-    if (step * 16 <= 0x7fffffff && step * 16 >= -0x7fffffff)
-      return pick(m, E::up((typename E::R)gathered(p, iota() * (i32)step, bits)), other);
-  }
+#ifdef PARTS
+  if constexpr (is_part<E>)
+    if (is_stepped(step)) return pick(m, E::up(stepped<E>(p, step, __builtin_ia32_cvtd2mask512(m))), other);
 #endif
   if (every(m)) return ld_step<E, true>(p, step, L);
   return pick(m, ld_step_some<E>(p, step, m), other);
@@ -282,9 +357,9 @@ INLINE typename E::V ld_step_mask(const void* p, i64 step, vi32 m, typename E::V
 template <class E, bool Full, class O>
 INLINE typename E::V ld_at(const void* p, O at, i32 n) {
   typename E::R r{};
-#if L == 16 && !defined(__clang__)
-  if constexpr (sizeof(typename E::S) == 4)
-    return E::up((typename E::R)(Full ? gathered_near(p, at, (u16)-1) : gathered(p, at, (u16)((1u << n) - 1))));
+#ifdef PARTS
+  if constexpr (is_part<E>)
+    return E::up(Full ? gathered_near<E>(p, offsets(at), (u16)-1) : gathered_bits<E>(p, offsets(at), first(n)));
 #endif
   if (Full)
     EACH_LANE r[l] = ((const typename E::S*)p)[at[l]];
@@ -295,9 +370,9 @@ INLINE typename E::V ld_at(const void* p, O at, i32 n) {
 template <class E, bool Full, class O>
 INLINE typename E::V ld_at_mask(const void* p, O at, vi32 m, typename E::V other, i32 n) {
   if (!Full) m &= below(n);
-#if L == 16 && !defined(__clang__)
-  if constexpr (sizeof(typename E::S) == 4)
-    return pick(m, E::up((typename E::R)gathered_near(p, at, __builtin_ia32_cvtd2mask512(m))), other);
+#ifdef PARTS
+  if constexpr (is_part<E>)
+    return pick(m, E::up(gathered_near<E>(p, offsets(at), __builtin_ia32_cvtd2mask512(m))), other);
 #endif
   if (every(m)) return ld_at<E, true>(p, at, L);
   return pick(m, ld_at_some<E>(p, at, m), other);
@@ -318,16 +393,6 @@ INLINE void st_at_mask(void* p, O at, typename E::V x, vi32 m, i32 n) {
     if (m[l]) ((typename E::S*)p)[at[l]] = r[l];
 }
 // Lanes to one value, in halves.
-INLINE vi32 index_like(vi32, vi32 i) { return i; }
-INLINE vi32 index_like(vu32, vi32 i) { return i; }
-INLINE vi32 index_like(vf32, vi32 i) { return i; }
-INLINE vi64 index_like(vi64, vi32 i) { return TO(vi64, i); }
-INLINE vi64 index_like(vu64, vi32 i) { return TO(vi64, i); }
-INLINE vi64 index_like(vf64, vi32 i) { return TO(vi64, i); }
-INLINE vi16 index_like(vi16, vi32 i) { return TO(vi16, i); }
-INLINE vi16 index_like(vu16, vi32 i) { return TO(vi16, i); }
-INLINE vi8 index_like(vi8, vi32 i) { return TO(vi8, i); }
-INLINE vi8 index_like(vu8, vi32 i) { return TO(vi8, i); }
 #ifdef __clang__
 template <class V>
 INLINE V swapped(V v, int w) {
