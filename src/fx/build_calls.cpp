@@ -150,7 +150,7 @@ std::optional<Value> GraphBuilder::python_call(std::string_view name, const py::
     if (name == "len") return Value::of(static_cast<std::int64_t>(counted->size()));
     Value total = args.size() > 1 ? args[1] : kwargs.empty() ? Value::of(std::int64_t{0}) : kwargs[0].value;
     for (const Value& v : *counted) {
-      const auto known = folded(py::Op::add, total, v);
+      const auto known = folded(py::Op::add, total, v, e.place);
       total = known ? *known : Value::ref(call("operator.add", e.place, {total, v}));
     }
     return total;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "fx/graph_builder.h"
 #include "fx/literals.h"
+#include "py/parser.h"
 #include "py/printer.h"
 
 namespace passnet {
@@ -97,20 +98,52 @@ bool GraphBuilder::is_literal(const Value& v) {
 
 Value GraphBuilder::value(const py::Expr& e) {
   Value v = value_of(e);
-  if (in_pattern() && !v.items.empty()) check_size(v, e.place);
+  if (!v.items.empty() || v.text.size() > sizeof(Value)) check_size(v, e.place);
   return v;
 }
 
-void GraphBuilder::check_size(const Value& v, py::Place place) const {
-  constexpr std::size_t kMost = 20'000;
-  constexpr int kDeepest = 100;
-  std::size_t leaves = 0;
+void GraphBuilder::check_size(const Value& v, py::Place place) {
+  constexpr std::size_t kMostOfAll = 10'000'000;
+  const std::size_t values = count_values(v, place);
+  if (in_pattern()) return;  // its loops make the same again, and have a limit of their own
+  values_ += values;
+  if (values_ > kMostOfAll + module_->source().size())
+    error(Code::limit, place, "the lists of the graph are too long, all together");
+}
+
+void GraphBuilder::check_joined(py::Op op, const Value& left, const Value& right, py::Place place) {
+  if (!left.is_sequence()) return;
+  if (op == py::Op::add && right.is_sequence() &&
+      count_values(left, place) + count_values(right, place) > most_values())
+    too_long(place);
+  constexpr std::int64_t kMostTimes = 4096;  // more is not computed here
+  if (op != py::Op::mul || right.kind != ValueKind::integer || right.integer <= 0 || right.integer > kMostTimes) return;
+  if (static_cast<std::size_t>(right.integer) > most_values() / count_values(left, place)) too_long(place);
+}
+
+std::size_t GraphBuilder::count_values(const Value& v, py::Place place) const {
+  constexpr int kDeepest = 100;  // as deep as a pattern's may be; what is written out is no deeper than brackets
+  std::size_t values = 0;
   const auto count = [&](const auto& self, const Value& part, int depth) -> void {
-    if (++leaves > kMost) error(Code::limit, place, "a list of the pattern grows too long");
-    if (depth > kDeepest) error(Code::limit, place, "lists of the pattern are nested too deeply");
+    values += 1 + part.text.size() / sizeof(Value);
+    if (values > most_values()) too_long(place);
+    if (depth > (in_pattern() ? kDeepest : py::kDepthLimit))
+      error(Code::limit, place,
+            fmt::format("lists of the {} are nested too deeply", in_pattern() ? "pattern" : "graph"));
     for (const Value& item : part.items) self(self, item, depth + 1);
   };
   count(count, v, 0);
+  return values;
+}
+
+// What is written out may be as long as its text.
+std::size_t GraphBuilder::most_values() const {
+  constexpr std::size_t kMost = 20'000;
+  return kMost + (in_pattern() ? 0 : module_->source().size());
+}
+
+void GraphBuilder::too_long(py::Place place) const {
+  error(Code::limit, place, fmt::format("a list of the {} grows too long", in_pattern() ? "pattern" : "graph"));
 }
 
 Value GraphBuilder::value_of(const py::Expr& e) {
@@ -316,14 +349,16 @@ Value GraphBuilder::binary(py::Op op, const py::Expr& e) {
   if (py::op_name(op).empty() && !in_pattern()) not_straight(e.place, fmt::format("'{}'", py::op_text(op)));
   Value left = value(*e.items[0]);
   Value right = value(*e.items[1]);
-  if (auto known = folded(op, left, right)) return *known;
+  if (auto known = folded(op, left, right, e.place)) return *known;
   if (py::op_name(op).empty()) not_straight(e.place, fmt::format("'{}'", py::op_text(op)));
   return Value::ref(call(fmt::format("operator.{}", py::op_name(op)), e.place, {std::move(left), std::move(right)}));
 }
 
-std::optional<Value> GraphBuilder::folded(py::Op op, const Value& left, const Value& right) {
+std::optional<Value> GraphBuilder::folded(py::Op op, const Value& left, const Value& right, py::Place place) {
   if (!left.is_sequence() && (has_node(left) || has_node(right))) return std::nullopt;
-  if (!in_pattern()) return has_node(left) || has_node(right) ? std::nullopt : fold_binary(op, left, right);
+  if (!in_pattern() && (has_node(left) || has_node(right))) return std::nullopt;
+  check_joined(op, left, right, place);
+  if (!in_pattern()) return fold_binary(op, left, right);
   const Value a = objects_.plain(left), b = objects_.plain(right);
   if (const auto answer = fold_compare(op, a, b)) return Value::boolean(*answer);
   auto out = fold_binary(op, a, b);

@@ -249,7 +249,8 @@ void GraphBuilder::augmented(const py::Stmt& s) {
       return;
     }
   }
-  if (const auto joined = old.is_sequence() ? folded(s.op, old, operand) : std::nullopt) return assign(target, *joined);
+  if (const auto joined = old.is_sequence() ? folded(s.op, old, operand, s.place) : std::nullopt)
+    return assign(target, *joined);
   if (target.kind == py::ExprKind::name) {
     if (!old.is_node() && !has_node(old) && !has_node(operand)) {
       if (auto folded = fold_binary(s.op, old, operand)) return assign(target, *folded);

@@ -81,8 +81,13 @@ class GraphBuilder {
   bool known_variables(const py::Expr& e, BuildOptions::Variables& out) const;
   static bool is_literal(const Value& v);
   Value value(const py::Expr& e);
-  // Lists of lists double without end.
-  void check_size(const Value& v, py::Place place) const;
+  // Lists of lists double without end, in few lines: what is made of names has a size, of all lines together too.
+  void check_size(const Value& v, py::Place place);
+  // The same of what Python would make, before it is made.
+  void check_joined(py::Op op, const Value& left, const Value& right, py::Place place);
+  std::size_t count_values(const Value& v, py::Place place) const;
+  std::size_t most_values() const;
+  [[noreturn]] void too_long(py::Place place) const;
   Value value_of(const py::Expr& e);
   Value logic(const py::Expr& e);
   Value dict(const py::Expr& e);
@@ -108,7 +113,7 @@ class GraphBuilder {
   Value unary(const py::Expr& e);
   Value binary(py::Op op, const py::Expr& e);
   // What Python computes: numbers, and lists, whatever their items are.
-  std::optional<Value> folded(py::Op op, const Value& left, const Value& right);
+  std::optional<Value> folded(py::Op op, const Value& left, const Value& right, py::Place place);
   Value written_call(const py::Expr& e);
   // FUNCTIONS[0](x), f(x) of a variable: what is called is a value.
   bool is_called_value(const py::Expr& callee) const;
@@ -149,6 +154,7 @@ class GraphBuilder {
   bool done_ = false;
   enum class Left : std::uint8_t { nothing, turn, loop } left_ = Left::nothing;  // by continue, by break
   std::size_t turns_ = 0;                                                        // of loops
+  std::size_t values_ = 0;                                                       // in lists of a graph, of all lines
   int depth_ = 0;                                                                // of inlined functions
   py::Place inlined_at_;
   Value returned_;  // by the innermost of them
