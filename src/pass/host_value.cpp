@@ -8,20 +8,40 @@ using Kind = HostValue::Kind;
 
 HostItems::~HostItems() {
   std::vector<HostValue> left = std::move(values);
-  const auto take = [&left](const std::shared_ptr<HostItems>& inner) {
+  const auto take_one = [&left](const std::shared_ptr<HostValue>& inner) {
+    if (inner.use_count() == 1) left.push_back(std::move(*inner));
+  };
+  const auto take = [&](const std::shared_ptr<HostItems>& inner) {
     if (inner.use_count() != 1) return;
+    take_one(inner->factory);
     left.insert(left.end(), std::make_move_iterator(inner->values.begin()),
                 std::make_move_iterator(inner->values.end()));
     inner->values.clear();
   };
+  take_one(factory);
   while (!left.empty()) {
     const HostValue last = std::move(left.back());
     left.pop_back();
     take(last.items);
     if (last.function.use_count() == 1) take(last.function->defaults);
-    if (last.launcher.use_count() == 1 && last.launcher->grid.use_count() == 1)
-      left.push_back(std::move(*last.launcher->grid));
+    if (last.launcher.use_count() == 1) {
+      take(last.launcher->decorators);
+      take_one(last.launcher->grid);
+    }
+    if (last.klass.use_count() == 1) {
+      take(last.klass->attributes.items);
+      for (HostClass::Field& field : last.klass->fields) {
+        left.push_back(std::move(field.default_value));
+        left.push_back(std::move(field.factory));
+      }
+    }
   }
+}
+
+HostLauncher::~HostLauncher() {
+  if (grid.use_count() != 1) return;
+  HostItems last;
+  last.values.push_back(std::move(*grid));
 }
 
 HostText::HostText(std::string text)

@@ -49,7 +49,7 @@ struct HostItems {
   HostItems(std::vector<HostValue> items, bool outlives) : values(std::move(items)), module_level(outlives) {}
   HostItems(const HostItems&) = delete;
   HostItems& operator=(const HostItems&) = delete;
-  ~HostItems();  // one after the other, however deep they are nested, in functions' defaults too
+  ~HostItems();  // one after the other, however deep they are nested, in functions' defaults and factories too
 };
 
 struct HostFunction {
@@ -68,6 +68,7 @@ struct HostLauncher {
   const PassModule* module = nullptr;
   std::shared_ptr<HostValue> grid;
   std::shared_ptr<HostItems> decorators = nullptr;  // beside those of its def, innermost first
+  ~HostLauncher();                                  // a grid may be another launcher
 };
 
 struct HostValue {
