@@ -5,6 +5,10 @@
 namespace passnet {
 
 std::optional<DtypeLimit> dtype_limit(Dtype dtype, std::string_view name) {
+  // A complex type has those of its two parts, bool none.
+  if (dtype == Dtype::complex64) dtype = Dtype::float32;
+  if (dtype == Dtype::complex128) dtype = Dtype::float64;
+  if (dtype == Dtype::boolean) return std::nullopt;
   const DtypeRow& row = dtype_row(dtype);
   const auto integer = [](std::int64_t x) { return DtypeLimit{true, x, 0}; };
   const auto real = [](double x) { return DtypeLimit{false, 0, x}; };
@@ -17,7 +21,9 @@ std::optional<DtypeLimit> dtype_limit(Dtype dtype, std::string_view name) {
     constexpr Row kFloats[] = {{Dtype::float16, 65504.0, 0x1p-10, 0x1p-14},
                                {Dtype::bfloat16, 0x1.fep+127, 0x1p-7, 0x1p-126},
                                {Dtype::float32, std::numeric_limits<float>::max(), 0x1p-23, 0x1p-126},
-                               {Dtype::float64, std::numeric_limits<double>::max(), 0x1p-52, 0x1p-1022}};
+                               {Dtype::float64, std::numeric_limits<double>::max(), 0x1p-52, 0x1p-1022},
+                               {Dtype::float8_e4m3fn, 448.0, 0x1p-3, 0x1p-6},
+                               {Dtype::float8_e5m2, 57344.0, 0x1p-2, 0x1p-14}};
     for (const Row& r : kFloats) {
       if (r.dtype != dtype) continue;
       if (name == "max" || name == "min") return real(name == "max" ? r.max : -r.max);
@@ -27,8 +33,12 @@ std::optional<DtypeLimit> dtype_limit(Dtype dtype, std::string_view name) {
     return std::nullopt;
   }
   if (name != "min" && name != "max") return std::nullopt;
-  if (dtype == Dtype::uint8) return integer(name == "max" ? 255 : 0);
   const int bits = row.size * 8;
+  const bool is_unsigned =
+      dtype == Dtype::uint8 || dtype == Dtype::uint16 || dtype == Dtype::uint32 || dtype == Dtype::uint64;
+  if (is_unsigned && name == "min") return integer(0);
+  if (is_unsigned)  // the largest of 64 bits is no number here
+    return bits < 64 ? std::optional(integer((std::int64_t{1} << bits) - 1)) : std::nullopt;
   const std::int64_t most = bits >= 64 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << (bits - 1)) - 1;
   return integer(name == "max" ? most : -most - 1);
 }

@@ -248,9 +248,12 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
     case Kind::dtype:
       if (name == "itemsize") return HostValue::of(std::int64_t{dtype_row(object.dtype).size});
       if (name == "is_floating_point") return HostValue::boolean(dtype_row(object.dtype).floating);
-      if (name == "is_complex") return HostValue::boolean(false);
+      if (name == "is_complex")
+        return HostValue::boolean(object.dtype == Dtype::complex64 || object.dtype == Dtype::complex128);
       if (name == "is_signed")
-        return HostValue::boolean(object.dtype != Dtype::uint8 && object.dtype != Dtype::boolean);
+        return HostValue::boolean(object.dtype != Dtype::uint8 && object.dtype != Dtype::boolean &&
+                                  object.dtype != Dtype::uint16 && object.dtype != Dtype::uint32 &&
+                                  object.dtype != Dtype::uint64);
       if (const auto limit = dtype_limit(object.dtype, name))
         return limit->integral ? HostValue::of(limit->integer) : HostValue::of(limit->real);
       break;

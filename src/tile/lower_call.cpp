@@ -162,7 +162,7 @@ Operand Lowering::call_limits(const std::string& callee, const std::vector<Opera
   const auto dtype = args.size() == 1 && args[0].is(OK::path) && args[0].text.starts_with("torch.")
                          ? dtype_from_name(args[0].text)
                          : std::nullopt;
-  if (!dtype || dtype_row(*dtype).floating != (callee == "torch.finfo") || *dtype == Dtype::boolean)
+  if (!dtype || !dtype_limit(*dtype, "min") || dtype_limit(*dtype, "min")->integral == (callee == "torch.finfo"))
     refuse(fmt::format("{} needs one of torch's {} types", callee, callee == "torch.finfo" ? "float" : "integer"),
            fmt::format("write {}(torch.{})", callee, callee == "torch.finfo" ? "float32" : "int32"));
   return Operand::path(fmt::format("{}({})", callee, args[0].text));
