@@ -14,9 +14,20 @@ std::optional<std::int64_t> Dim::constant() const {
 
 namespace {
 
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  if (__builtin_add_overflow(a, b, &out)) return a < 0 ? -kFarthest : kFarthest;
+  return std::max(out, -kFarthest);
+}
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  if (__builtin_mul_overflow(a, b, &out)) return (a < 0) != (b < 0) ? -kFarthest : kFarthest;
+  return std::max(out, -kFarthest);
+}
+
 void add_term(Dim& d, const std::vector<int>& key, std::int64_t count) {
   const auto it = d.terms.try_emplace(key, 0).first;
-  it->second += count;
+  it->second = sum(it->second, count);
   if (it->second == 0) d.terms.erase(it);
 }
 
@@ -39,7 +50,7 @@ Dim operator*(const Dim& a, const Dim& b) {
       std::vector<int> key = ka;
       key.insert(key.end(), kb.begin(), kb.end());
       std::sort(key.begin(), key.end());
-      add_term(out, key, ca * cb);
+      add_term(out, key, product(ca, cb));
     }
   return out;
 }
@@ -142,8 +153,8 @@ std::int64_t Indices::value(const Dim& d) const {
   std::int64_t out = 0;
   for (const auto& [key, count] : d.terms) {
     std::int64_t term = count;
-    for (const int s : key) term *= symbols_[static_cast<std::size_t>(s)].value;
-    out += term;
+    for (const int s : key) term = product(term, symbols_[static_cast<std::size_t>(s)].value);
+    out = sum(out, term);
   }
   return out;
 }
@@ -191,9 +202,9 @@ bool Indices::surely_below(const Lin& a, const Dim& limit) const {
     else if (count > 0)
       return false;
     else
-      negative += count;
+      negative = sum(negative, count);
   }
-  return constant + negative <= 0;
+  return sum(constant, negative) <= 0;
 }
 
 bool Indices::surely_not_negative(const Lin& a) const {

@@ -5,7 +5,9 @@
 // become maps of index expressions; the laws here bring them back to the short form that a person would write.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,12 +17,15 @@
 
 namespace passnet::author {
 
+// What sums and products stop at. No tensor is so large, and its opposite is a number, too.
+inline constexpr std::int64_t kFarthest = std::numeric_limits<std::int64_t>::max();
+
 // A size: a sum of integer * product of symbols. The key lists the symbols, sorted; the empty key is the constant.
 struct Dim {
   std::map<std::vector<int>, std::int64_t> terms;
   Dim() = default;
   Dim(std::int64_t value) {  // NOLINT(google-explicit-constructor)
-    if (value != 0) terms[{}] = value;
+    if (value != 0) terms[{}] = std::max(value, -kFarthest);
   }
   std::optional<std::int64_t> constant() const;
   bool is(std::int64_t value) const { return constant() == value; }

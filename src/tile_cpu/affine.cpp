@@ -7,7 +7,21 @@ namespace passnet::tile_cpu {
 
 namespace {
 
+using Step = std::optional<std::int64_t>;
+
 bool is_integer(const Type& t) { return !t.pointer && !tile::is_float(t.elem) && t.elem != Elem::i1; }
+
+// No memory reaches so far; what is larger is no step, so that sums of several, in bytes, have room in 64 bits.
+constexpr std::int64_t kFarthest = std::int64_t{1} << 48;
+Step within(std::int64_t step) { return step >= -kFarthest && step <= kFarthest ? Step(step) : std::nullopt; }
+Step sum(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  return __builtin_add_overflow(a, b, &out) ? std::nullopt : within(out);
+}
+Step difference(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  return __builtin_sub_overflow(a, b, &out) ? std::nullopt : within(out);
+}
 
 }  // namespace
 
@@ -75,14 +89,14 @@ std::optional<std::int64_t> Emitter::result_step(const Op& op, std::int64_t a, s
   const tile::Range& range = ranges_[static_cast<std::size_t>(op.result())];
   if (!is_integer(type(op.result())) || range.may_wrap) return std::nullopt;
   switch (op.code) {
-    case Code::add: return a + b;
-    case Code::sub: return a - b;
-    case Code::neg: return -a;
+    case Code::add: return sum(a, b);
+    case Code::sub: return difference(a, b);
+    case Code::neg: return difference(0, a);
     case Code::mul: {
       const auto ca = constant_of(op.operands[0]), cb = constant_of(op.operands[1]);
       std::int64_t r = 0;
-      if (cb && !__builtin_mul_overflow(a, *cb, &r)) return r;
-      if (ca && !__builtin_mul_overflow(b, *ca, &r)) return r;
+      if (cb && !__builtin_mul_overflow(a, *cb, &r)) return within(r);
+      if (ca && !__builtin_mul_overflow(b, *ca, &r)) return within(r);
       return std::nullopt;
     }
     case Code::cast: {
@@ -133,9 +147,10 @@ std::optional<Emitter::ProgramStep> Emitter::program_step(ValueId v, int& left) 
     case Code::sub:
     case Code::addptr: {
       if (steps[0].load != nullptr && steps[1].load != nullptr) return std::nullopt;
-      const std::int64_t sign = op->code == Code::sub ? -1 : 1;
-      return ProgramStep{steps[0].fixed + sign * steps[1].fixed, steps[0].times + sign * steps[1].times,
-                         steps[0].load != nullptr ? steps[0].load : steps[1].load};
+      const auto joined = op->code == Code::sub ? difference : sum;
+      const Step fixed = joined(steps[0].fixed, steps[1].fixed), times = joined(steps[0].times, steps[1].times);
+      if (!fixed || !times) return std::nullopt;
+      return ProgramStep{*fixed, *times, steps[0].load != nullptr ? steps[0].load : steps[1].load};
     }
     case Code::mul: {
       const std::size_t moving = still(steps[0]) ? 1 : 0;
@@ -143,7 +158,7 @@ std::optional<Emitter::ProgramStep> Emitter::program_step(ValueId v, int& left) 
       ProgramStep out = steps[moving];
       const bool fits =
           c && !__builtin_mul_overflow(*c, out.fixed, &out.fixed) && !__builtin_mul_overflow(*c, out.times, &out.times);
-      return fits ? std::optional(out) : std::nullopt;
+      return fits && within(out.fixed) && within(out.times) ? std::optional(out) : std::nullopt;
     }
     case Code::load:
       if (type(v).is_tile() || !is_integer(type(v)) || steps[0].load != nullptr || !read_by_all(*op))
@@ -164,7 +179,10 @@ std::optional<std::int64_t> Emitter::turn_step(ValueId v, const Op& loop, int& l
   if (--left < 0) return std::nullopt;
   const Block& body = loop.blocks[0];
   const int inside = block_of_.at(&body.ops[0]);
-  if (v == body.params[0]) return constant_of(loop.operands[2]);
+  if (v == body.params[0]) {
+    const auto by = constant_of(loop.operands[2]);
+    return by ? within(*by) : std::nullopt;
+  }
   const Op* op = def(v);
   if ((op != nullptr ? block_of_.at(op) : param_block_[static_cast<std::size_t>(v)]) != inside) return 0;
   if (op == nullptr) return std::nullopt;  // it is carried
@@ -175,7 +193,7 @@ std::optional<std::int64_t> Emitter::turn_step(ValueId v, const Op& loop, int& l
     steps.push_back(*step);
   }
   if (std::all_of(steps.begin(), steps.end(), [](std::int64_t s) { return s == 0; })) return 0;
-  if (op->code == Code::addptr) return steps[0] + steps[1];
+  if (op->code == Code::addptr) return sum(steps[0], steps[1]);
   if (tile::op_row(op->code).kind == tile::OpClass::shape) return steps[0];
   return result_step(*op, steps[0], steps.size() > 1 ? steps[1] : 0);
 }
