@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 namespace passnet {
@@ -79,6 +80,23 @@ TEST(Draws, OneNumberMayBeASize) {
   TensorMeta real = meta(Dtype::float32, {1});
   real.data = TensorData{{}, {0.5}};
   EXPECT_NE(drawn(real).data->reals[0], 0.5);
+}
+
+TEST(Draws, ContentsThatAHalfDoesNotHoldAreFinite) {
+  constexpr double kLeast = -3.4028234663852886e38, kInf = std::numeric_limits<double>::infinity();
+  TensorMeta mask = meta(Dtype::bfloat16, {2});
+  mask.data = TensorData{{}, {0.0, kLeast}};
+  EXPECT_EQ(drawn(mask).data->reals, (std::vector<double>{-0x1.fep+127, 0.0}));
+  mask.dtype = Dtype::float16;
+  EXPECT_EQ(drawn(mask).data->reals, (std::vector<double>{-65504.0, 0.0}));
+  mask.dtype = Dtype::float32;
+  EXPECT_EQ(drawn(mask).data->reals, (std::vector<double>{kLeast, 0.0}));
+  mask.dtype = Dtype::bfloat16;
+  mask.data->reals = {0.0, -kInf};  // it was meant
+  EXPECT_EQ(drawn(mask).data->reals, (std::vector<double>{-kInf, 0.0}));
+  mask.data->reals = {kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kLeast};
+  const TensorMeta moved = drawn(mask);
+  for (const double x : moved.data->reals) EXPECT_GE(x, -0x1.fep+127);
 }
 
 TEST(Draws, AFewAreNeverAsRecorded) {
