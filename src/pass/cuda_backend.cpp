@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "cuda/memory.h"
+#include "pass/autotune.h"
 #include "pass/kernel_build.h"
 #include "pass/stage_dump.h"
 #include "tile_cuda/compile.h"
@@ -18,7 +19,8 @@ namespace passnet {
 
 namespace {
 
-constexpr int kRuns = 5;  // of one candidate, the first not counted
+constexpr int kRuns = 5;                // of one candidate, the first not counted
+constexpr std::size_t kAlignment = 16;  // copies are as aligned as the originals
 
 struct CudaKernel {
   std::size_t variant = 0;  // of the launch
@@ -45,41 +47,30 @@ struct CudaLaunch {
 // Milliseconds of the quickest run, on copies of the memory that the kernel writes.
 double measure(const cuda::Device& device, CudaKernel& k, void* const* addresses) {
   struct Copied {
-    char *low = nullptr, *high = nullptr;
+    Extent original;
     std::unique_ptr<cuda::Memory> copy;
+    std::uintptr_t shift() const { return reinterpret_cast<std::uintptr_t>(original.low) % kAlignment; }
   };
   std::map<std::int32_t, Copied> copied;
-  for (const auto& [p, buffer] : k.source.pointers)
-    if (k.source.written[p]) copied.try_emplace(k.source.facts.parameters[p].memory);
-  for (const auto& [p, buffer] : k.source.pointers) {
-    const auto it = copied.find(k.source.facts.parameters[p].memory);
-    if (it == copied.end() || addresses[buffer] == nullptr) continue;
-    auto* begin = static_cast<char*>(addresses[buffer]);
-    char* end = begin + k.source.facts.parameters[p].elements *
-                            tile::elem_bytes(k.source.function.type(k.source.function.body.params[p]).elem);
-    Copied& c = it->second;
-    c.low = c.low == nullptr ? begin : std::min(c.low, begin);
-    c.high = c.high == nullptr ? end : std::max(c.high, end);
-  }
-  for (auto& [number, c] : copied)
-    if (c.high > c.low) c.copy = std::make_unique<cuda::Memory>(device, static_cast<std::size_t>(c.high - c.low + 16));
+  for (const auto& [number, extent] : written_extents(k.source, addresses))
+    if (extent.bytes() > 0)
+      copied[number] = {extent, std::make_unique<cuda::Memory>(device, extent.bytes() + kAlignment)};
   for (const auto& [p, buffer] : k.source.pointers) {
     k.source.arguments[p].pointer = addresses[buffer];
     const auto it = copied.find(k.source.facts.parameters[p].memory);
-    if (it == copied.end() || it->second.copy == nullptr) continue;
-    const auto shift = reinterpret_cast<std::uintptr_t>(it->second.low) % 16;  // as aligned as the original
-    k.source.arguments[p].pointer = reinterpret_cast<char*>(it->second.copy->address() + shift) +
-                                    (static_cast<char*>(addresses[buffer]) - it->second.low);
+    if (it == copied.end() || addresses[buffer] == nullptr) continue;
+    const Copied& c = it->second;
+    k.source.arguments[p].pointer = reinterpret_cast<char*>(c.copy->address() + c.shift()) +
+                                    (static_cast<char*>(addresses[buffer]) - c.original.low);
   }
   const cuda::Event from(device), to(device);
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kRuns; ++i) {
     for (const auto& [number, c] : copied)
-      if (c.copy != nullptr)
-        device.check(device.call.MemcpyDtoDAsync(c.copy->address() + reinterpret_cast<std::uintptr_t>(c.low) % 16,
-                                                 reinterpret_cast<cuda::Address>(c.low),
-                                                 static_cast<std::size_t>(c.high - c.low), nullptr),
-                     "cannot copy device memory");
+      device.check(
+          device.call.MemcpyDtoDAsync(c.copy->address() + c.shift(), reinterpret_cast<cuda::Address>(c.original.low),
+                                      c.original.bytes(), nullptr),
+          "cannot copy device memory");
     from.record();
     k.launch(device, nullptr);
     to.record();
@@ -142,19 +133,8 @@ class CudaPlan final : public PreparedPlan {
     CudaLaunch& l = launches_[index];
     std::string all;
     for (const CudaKernel& k : l.kernels) all += std::string(k.loaded.key) + "\n";
-    const std::string name = sha256_hex(device_.name + all) + ".choice";
-    std::size_t best = l.kernels.size();
-    if (const auto known = cache_read(name)) best = std::strtoull(known->c_str(), nullptr, 10);
-    if (best >= l.kernels.size()) {
-      double best_ms = std::numeric_limits<double>::infinity();
-      best = 0;
-      for (std::size_t i = 0; i < l.kernels.size(); ++i)
-        if (const double ms = measure(device_, l.kernels[i], addresses); ms < best_ms) {
-          best = i;
-          best_ms = ms;
-        }
-      (void)cache_add_text(std::to_string(best), name);  // a cache that cannot be written only costs time
-    }
+    const std::size_t best = quickest(l.kernels.size(), sha256_hex(device_.name + all),
+                                      [&](std::size_t i) { return measure(device_, l.kernels[i], addresses); });
     std::swap(l.kernels[0], l.kernels[best]);
     l.kernels.resize(1);
     l.kernels[0].point();
