@@ -172,6 +172,7 @@ def main():
                         sys.exit("too many differences")
     total = max(1, seen["pairs"])
     print(f"seed {opt.seed}: {seen['pairs']} pairs, {failed} differ; " + ", ".join(f"{k} {100 * seen[k] / total:.1f} %" for k in ("match", "several outputs", "several matches", "respelled", "respelled that match")))
+    print(f"{seen['pairs'] - failed} passed, {failed} failed")
     return 1 if failed or not seen["pairs"] else 0
 
 

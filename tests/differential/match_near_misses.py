@@ -121,6 +121,7 @@ def main():
             if opt.only is not None:
                 print(c["folder"], c["text"], sep="\n")
     print(f"seed {opt.seed}: {len(made)} near misses, {failed} wrong; named first: " + ", ".join(f"{w} {right[w]}/{total[w]}" for w in WAYS))
+    print(f"{len(made) - failed} passed, {failed} failed")
     return 1 if failed or not made else 0
 
 
