@@ -194,12 +194,22 @@ const std::array<std::array<std::string, kSteps>, kLaws>& close_keys() {
 }
 constexpr std::string_view kEqualKey = "[equal]";
 
-bool has(std::string_view line, std::string_view part) { return line.find(part) != std::string_view::npos; }
+// What the reader looks for. One without a marker, which others' texts could say, does not compile.
+struct Tag {
+  std::string_view text;
+  consteval Tag(const char* tag) : text(tag) {  // NOLINT(google-explicit-constructor)
+    if (std::none_of(std::begin(kMarkers), std::end(kMarkers),
+                     [&](std::string_view marker) { return text.find(marker) != std::string_view::npos; }))
+      throw "a tag without a marker";
+  }
+};
 
-// What follows `marker` in the line, trimmed; nothing where it is not there or nothing follows.
-std::string_view after(std::string_view line, std::string_view marker) {
-  const std::size_t at = line.find(marker);
-  return at == std::string_view::npos ? std::string_view{} : text_trim(line.substr(at + marker.size()));
+bool has(std::string_view line, Tag tag) { return line.find(tag.text) != std::string_view::npos; }
+
+// What follows `tag` in the line, trimmed; nothing where it is not there or nothing follows.
+std::string_view after(std::string_view line, Tag tag) {
+  const std::size_t at = line.find(tag.text);
+  return at == std::string_view::npos ? std::string_view{} : text_trim(line.substr(at + tag.text.size()));
 }
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
@@ -222,7 +232,7 @@ std::optional<double> number(std::string_view text) {
 }
 
 void Sample::correctness(std::string_view line) {
-  constexpr std::string_view kStart = "[Correctness]";
+  constexpr std::string_view kStart = Tag("[Correctness]").text;
   const std::size_t at = line.find(kStart);
   if (at == std::string_view::npos) return;
   const std::size_t key_at = at + kStart.size(), end = line.rfind("]: ");
@@ -330,7 +340,7 @@ std::string log_text(const Record& r) {
 }
 
 std::vector<LogSample> log_read(std::string_view text) {
-  constexpr std::string_view kStart = "[Processing]";
+  constexpr std::string_view kStart = Tag("[Processing]").text;
   std::vector<LogSample> out;
   std::optional<Sample> sample;
   while (!text.empty()) {
