@@ -10,6 +10,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -370,6 +371,30 @@ TEST(RunIndex, SaysWhatTheRecordsSay) {
       RC_ASSERT(row->status == r.status);
       RC_ASSERT(row->score == score_row(r));
     }
+  }));
+}
+
+// SQL and C++ each say which record of a graph counts: of few names, spelled in several ways, in any order.
+TEST(RunIndex, CountsTheRecordsThatCount) {
+  EXPECT_TRUE(rc::check("one rule", [] {
+    const Folder run;
+    {
+      const auto journal = Journal::open(run.path);
+      const int n = *rc::gen::inRange(0, 12);
+      for (int i = 0; i < n; ++i) {
+        Record r = record_of("t", *rc::gen::element<std::string>("t/g", "./t/g/", "t/h", "/root/t/g"));
+        r.candidate = *rc::gen::element<std::string>("a", "b");
+        r.attempt = *rc::gen::inRange(0, 3);
+        r.finished = i;
+        RC_ASSERT(static_cast<bool>((*journal)->append(r)));
+      }
+    }
+    std::map<RecordKey, std::int64_t> counted, indexed;
+    for (const Record& r : latest_records(journal_read(run.path)->records))
+      counted[record_key(r.task, r.graph, r.candidate)] = r.finished;
+    const auto index = RunIndex::open(run.path);
+    for (const IndexRow& r : *(*index)->latest()) indexed[record_key(r.task, r.graph, r.candidate)] = r.finished;
+    RC_ASSERT(counted == indexed);
   }));
 }
 
