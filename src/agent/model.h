@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/json.h"
 #include "base/error.h"
+#include "base/json.h"
 
 namespace passnet::agent {
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "agent/feedback.h"
-#include "agent/json.h"
 #include "agent/tools.h"
 #include "author/process.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "pass/load.h"
 

@@ -47,15 +47,15 @@ std::unique_ptr<agent::Model> make_model(const RunFlags& o) {
            "without an endpoint: --model author"}});
   chat.model = o.model;
   chat.key = variable(o.key_variable);
-  if (!o.extra.empty()) chat.extra = agent::json_read(o.extra);
+  if (!o.extra.empty()) chat.extra = json_read(o.extra);
   if (!chat.extra.is_object())
     fail({Code::usage, {}, "--extra is no JSON object", {R"(for example: --extra '{"top_p": 0.9}')"}});
   return agent::chat_model(std::move(chat));
 }
 
 // What a trajectory's reader may want to know of the model; the key is not part of it.
-agent::Json agent_args(const RunFlags& o) {
-  agent::Json out = {
+Json agent_args(const RunFlags& o) {
+  Json out = {
       {"model", o.model}, {"temperature", o.chat.temperature}, {"stream", o.chat.stream}, {"tries", o.chat.tries}};
   if (o.chat.seed) out["seed"] = *o.chat.seed;
   if (o.chat.answer_tokens) out["answer_tokens"] = *o.chat.answer_tokens;
@@ -63,7 +63,7 @@ agent::Json agent_args(const RunFlags& o) {
 }
 
 std::string attempt_line(const agent::Attempt& a) {
-  const agent::Json& end = a.end();
+  const Json& end = a.end();
   std::string out =
       fmt::format("{} attempt {}: {} after {} step{}", a.task, a.attempt, end["reason"].get<std::string>(),
                   end.value("steps", 0), end.value("steps", 0) == 1 ? "" : "s");
@@ -120,7 +120,7 @@ int run(const RunFlags& o) {
   if (!o.json)
     for (const agent::Attempt& a : all)
       if (a.ended()) fmt::print("{}\n", attempt_line(a));
-  agent::Json document = {{"best_of", summary.best_of}, {"pass_at", summary.pass_at}, {"tasks", agent::Json::array()}};
+  Json document = {{"best_of", summary.best_of}, {"pass_at", summary.pass_at}, {"tasks", Json::array()}};
   for (const agent::TaskSummary& t : summary.tasks) {
     good = good && t.best > 0;
     document["tasks"].push_back({{"task", t.task},

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kFinish = "finish";  // the action that ends an episode
 constexpr double kFailure = 0.1;                // what a failure counts
 
-Reply json_reply(int status, const Json& body) { return {status, agent::json_text(body), "application/json", {}}; }
+Reply json_reply(int status, const Json& body) { return {status, json_text(body), "application/json", {}}; }
 
 struct ErrorRow {
   std::string_view code;
@@ -45,7 +45,7 @@ class EnvironmentSocket final : public Socket {
   }
 
   std::optional<std::string> message(const std::string& text, const Gone& gone) override {
-    const Json message = agent::json_read(text);
+    const Json message = json_read(text);
     if (!message.is_object()) return error(Environment::Answer::failed("INVALID_JSON", "not a JSON object"));
     const std::string type = string_of(message, "type");
     const Json data = message.contains("data") && !message["data"].is_null() ? message["data"] : Json::object();
@@ -262,7 +262,7 @@ Reply Environment::handle(const Request& request) {
     if (route.path != request.path) continue;
     known = true;
     if (route.method != request.method) continue;
-    const Json body = request.body.empty() ? Json::object() : agent::json_read(request.body);
+    const Json body = request.body.empty() ? Json::object() : json_read(request.body);
     if (!body.is_object()) return reply_of(Answer::failed("INVALID_JSON", "the body is no JSON object"));
     return route.run(*this, request, body);
   }

@@ -19,7 +19,7 @@ constexpr StatusRow kModernStatus[] = {{kParseError, 400},     {kInvalidRequest,
                                        {kHeaderMismatch, 400}, {kUnsupportedVersion, 400}, {kMethodNotFound, 404}};
 
 Reply json_reply(int status, const Json& body, std::vector<std::pair<std::string, std::string>> headers = {}) {
-  return {status, agent::json_text(body), "application/json", std::move(headers)};
+  return {status, json_text(body), "application/json", std::move(headers)};
 }
 Reply refuse(int status, int code, const char* why) { return json_reply(status, McpServer::error(nullptr, code, why)); }
 
@@ -67,7 +67,7 @@ Reply McpHttp::handle(const Request& request) {
 }
 
 Reply McpHttp::post(const Request& request) {
-  const Json message = agent::json_read(request.body);
+  const Json message = json_read(request.body);
   if (message.is_discarded()) return refuse(400, kParseError, "Parse error");
   const std::string version = header(request, "mcp-protocol-version"), id = header(request, "mcp-session-id");
   const bool modern = McpServer::is_modern(message) || version == kMcpModern;

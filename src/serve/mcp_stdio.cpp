@@ -58,7 +58,7 @@ class Stdio {
   };
 
   void write(const Json& message) {
-    const std::string text = agent::json_text(message) + "\n";
+    const std::string text = json_text(message) + "\n";
     const std::lock_guard hold(mutex_);
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
@@ -66,7 +66,7 @@ class Stdio {
 
   void take(const std::string& line) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) return;
-    const Json message = agent::json_read(line);
+    const Json message = json_read(line);
     if (message.is_discarded()) return write(McpServer::error(nullptr, kParseError, "Parse error"));
     if (!message.is_array()) return one(message);
     if (message.empty()) return write(McpServer::error(nullptr, kInvalidRequest, "an empty batch"));

@@ -113,12 +113,11 @@ agent::ToolResult Work::call(std::string_view tool, const Json& arguments, doubl
   if (cancelled()) return result;  // nobody is there to hear it
   const int step = ++steps_;
   const std::string id = fmt::format("call_{}", step);
-  const Json message = {{"role", "assistant"},
-                        {"content", ""},
-                        {"tool_calls",
-                         {{{"id", id},
-                           {"type", "function"},
-                           {"function", {{"name", tool}, {"arguments", agent::json_text(arguments)}}}}}}};
+  const Json message = {
+      {"role", "assistant"},
+      {"content", ""},
+      {"tool_calls",
+       {{{"id", id}, {"type", "function"}, {"function", {{"name", tool}, {"arguments", json_text(arguments)}}}}}}};
   append("reply", {{"step", step}, {"message", message}, {"finish", "tool_calls"}, {"tries", 1}, {"seconds", 0.0}});
   append("result", {{"step", step},
                     {"tool", tool},

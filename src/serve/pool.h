@@ -12,8 +12,6 @@
 
 namespace passnet::serve {
 
-using agent::Json;
-
 struct PoolOptions {
   std::string folder;         // work/HANDLE; events.jsonl is the caller's
   std::string peer;           // who works: "mcp", "openenv"; the model's name in the records

@@ -6,15 +6,16 @@
 #include <string>
 #include <string_view>
 
-namespace passnet::agent {
+namespace passnet {
 
 using Json = nlohmann::ordered_json;
 
 inline constexpr int kJsonDepth = 64;
 
-// is_discarded(): not JSON, or nested deeper than kJsonDepth.
-Json json_read(std::string_view text);
+// is_discarded(): not JSON, or nested deeper than kJsonDepth. Kind: Json, or nlohmann::json, whose keys are sorted.
+template <class Kind = Json>
+Kind json_read(std::string_view text);
 // On one line; bytes that are no UTF-8 are replaced.
 std::string json_text(const Json& json);
 
-}  // namespace passnet::agent
+}  // namespace passnet
