@@ -6,11 +6,11 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 
 #include "base/cache.h"
+#include "base/json.h"
 #include "base/line_file.h"
 #include "base/process.h"
 #include "bench/device.h"
@@ -123,7 +123,8 @@ struct Answer {
 // Nothing that comes from a worker may harm us, whatever it is.
 Result<Answer> answer_from(const std::string& message) {
   try {
-    const json j = json::parse(message);
+    const json j = json_read<json>(message);
+    if (j.is_discarded()) return Error{Code::integrity, {}, "it is no JSON, or nested too deeply", {}};
     Answer out;
     auto record = record_from_json(j.at("record"));
     if (!record) return std::move(record.error());

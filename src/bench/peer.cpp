@@ -13,11 +13,11 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/embedded.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "bench/device.h"
@@ -100,7 +100,7 @@ class Python {
     }
     auto answer = read_line();
     if (!answer) return std::move(answer.error());
-    json parsed = json::parse(*answer, nullptr, false);
+    const json parsed = json_read<json>(*answer);
     if (!parsed.is_object()) return peer_error("an answer that is no JSON");
     if (parsed.contains("error")) return peer_error(parsed["error"].get<std::string>());
     return parsed;

@@ -7,9 +7,10 @@
 #include <concepts>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
+
+#include "base/json.h"
 
 namespace passnet {
 
@@ -355,7 +356,7 @@ Result<Record> record_from_json(const nlohmann::json& json) {
 }
 
 Result<Record> record_from_line(std::string_view line) {
-  const json parsed = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const json parsed = json_read<json>(line);
   if (parsed.is_discarded()) return Error{Code::syntax, {}, "not a record: not JSON", {}};
   return record_from_json(parsed);
 }

@@ -6,10 +6,10 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "pass/stage_dump.h"
@@ -276,7 +276,7 @@ TileMemory::TileMemory(const TileTask& task, const TileRequest& r, bool filled) 
   const py::Module text = parse_keywords(r.arguments);
   const auto keywords = keywords_of(text);
   const nlohmann::json inputs =
-      r.inputs.empty() ? nlohmann::json::object() : nlohmann::json::parse(file_read(r.inputs).take(), nullptr, false);
+      r.inputs.empty() ? nlohmann::json::object() : json_read<nlohmann::json>(file_read(r.inputs).take());
   if (!inputs.is_object()) usage(fmt::format("{} is no JSON object", r.inputs), R"(write {"x_ptr": [1.0, 2.0]})");
   for (const auto& [name, values] : inputs.items())
     if (std::find(task.names.begin(), task.names.end(), name) == task.names.end())

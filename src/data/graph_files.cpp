@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "fx/printer.h"
 
 namespace passnet::data {
@@ -20,7 +20,7 @@ constexpr std::string_view kNames[] = {
 };
 
 ordered_json parse_facts(const std::string& text) {
-  ordered_json out = ordered_json::parse(text, nullptr, false);
+  ordered_json out = json_read(text);
   return out.is_object() ? out : ordered_json::object();
 }
 

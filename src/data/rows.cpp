@@ -4,11 +4,11 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/embedded.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "bench/peer.h"
@@ -78,7 +78,7 @@ std::string print_row(const GraphRow& row) {
 }
 
 Result<GraphRow> parse_row(std::string_view line) {
-  const ordered_json row = ordered_json::parse(line, nullptr, false);
+  const ordered_json row = json_read(line);
   if (!row.is_object()) return row_error("the line is no JSON object");
   const auto text = [&](std::string_view key) -> std::string {
     const auto found = row.find(key);

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "fx/builder.h"
 #include "py/printer.h"
 
@@ -35,7 +35,7 @@ std::vector<std::string> read_order(const std::string& folder, const char* file_
         fmt::format("a pass folder holds {}: a JSON array of the pass files' stems, in the order to apply", file_name));
   if (file_is_link(file)) refuse(file, "a link to another file", "put the file itself into the folder");
   const std::string text = file_read(file, std::size_t{1} << 20).take();
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = json_read(text);
   if (json.is_discarded() || !json.is_array())
     refuse(file, "not a JSON array of pass names", "for example [\"FuseReluAdd\", \"FuseSoftmax\"]");
   std::vector<std::string> out;
