@@ -1,19 +1,40 @@
 #include "author/process.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "bench/contents.h"
 #include "bench/device.h"
 #include "pass/load.h"
 
 namespace passnet::author {
 
+namespace {
+
+std::string made_of(const std::vector<std::string>& graphs, bool measure, int threads, DeviceType device) {
+  std::string all = fmt::format("{} {} {}\n", measure ? "measured" : "estimated", threads, device_text(device));
+  Contents contents;
+  for (const std::string& graph : graphs) all += contents.of(graph, "", "") + "\n";
+  return sha256_hex(all) + "\n";
+}
+
+}  // namespace
+
 Result<bool> author_in_process(const std::vector<std::string>& graphs, const std::string& folder, bool measure,
                                int threads, DeviceType device) {
   const std::string order = folder + "/" + kOutputOrder;
-  if (!file_exists(order)) {
+  const std::string note = folder + ".made_of", all = made_of(graphs, measure, threads, device);
+  const auto before = file_read(note);
+  if (!file_exists(order) || !before || *before != all) {
+    std::error_code ignored;  // what stays is written over
+    std::filesystem::remove(note, ignored);
+    std::filesystem::remove_all(folder, ignored);
     std::vector<std::string> command = {"/proc/self/exe", "author",    "--single-wrapper",     "-o",
                                         folder,           "--threads", std::to_string(threads)};
     command.insert(command.end(), {"--device", std::string(device_text(device))});
@@ -30,6 +51,7 @@ Result<bool> author_in_process(const std::vector<std::string>& graphs, const std
     if (!result) return std::move(result.error());
     if (result->status != 0 || !file_exists(order))
       return Error{Code::run, {}, "the author failed: " + std::string(text_trim(result->output)), {}};
+    if (auto written = file_write(note, all); !written) return std::move(written.error());
   }
   auto text = file_read(order);
   if (!text) return std::move(text.error());

@@ -11,7 +11,8 @@
 namespace passnet::author {
 
 // Writes the pass folder for a task's graphs, one wrapper for all. `measure`: times on `device` decide, with so many
-// threads; else the cost model. Gives whether there is a pass. What is in the folder already stays as it is.
+// threads; else the cost model. Gives whether there is a pass. What was written there for the same graphs, in the same
+// way, stays as it is: FOLDER.made_of says what that was.
 Result<bool> author_in_process(const std::vector<std::string>& graphs, const std::string& folder, bool measure,
                                int threads, DeviceType device);
 

@@ -194,7 +194,7 @@ std::vector<Job> bench_jobs(const std::vector<Task>& tasks, const BenchOptions& 
         std::string passes;
         if (candidate.kind == Candidate::Kind::passes)
           if (auto folder = candidate.folder_for(task.name, task.sample)) passes = std::move(*folder);
-        job.contents = contents.of(graph, passes);
+        job.contents = contents.of(graph, passes, options.evaluate.load.input_folder);
         job.options = options.evaluate;
         job.options.secret = secret;
         job.options.cuda_graphs = options.evaluate.device == DeviceType::cuda && options.cuda_graphs.value_or(false);

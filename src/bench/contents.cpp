@@ -63,7 +63,7 @@ std::uint64_t hash_passes(const std::string& passes) {
 
 }  // namespace
 
-std::string Contents::of(const std::string& graph, const std::string& passes) {
+std::string Contents::of(const std::string& graph, const std::string& passes, const std::string& input) {
   const auto once = [](auto& known, const std::string& path, auto&& hash) {
     const auto [at, is_new] = known.try_emplace(path, 0);
     if (is_new) at->second = hash(path);
@@ -71,8 +71,9 @@ std::string Contents::of(const std::string& graph, const std::string& passes) {
   };
   const std::uint64_t of_graph = once(graphs_, graph, hash_graph);
   if (passes.empty()) return fmt::format("{:016x}", of_graph);
-  const std::string both = fmt::format("{:016x} {:016x}", of_graph, once(passes_, passes, hash_passes));
-  return fmt::format("{:016x}", hash64(both, 0));
+  std::string all = fmt::format("{:016x} {:016x}", of_graph, once(passes_, passes, hash_passes));
+  if (!input.empty()) all += fmt::format(" {:016x}", once(passes_, input, hash_passes));
+  return fmt::format("{:016x}", hash64(all, 0));
 }
 
 }  // namespace passnet

@@ -7,11 +7,11 @@
 
 namespace passnet {
 
-// Of the files of a graph folder and of a pass folder, each read once.
+// Of the files of a graph folder and of pass folders, each read once.
 class Contents {
  public:
-  // `passes`: a folder or one file; empty: the candidate has none.
-  std::string of(const std::string& graph, const std::string& passes);
+  // `passes`: a folder or one file; empty: the candidate has none. `input`: the folder of --input-passes, or empty.
+  std::string of(const std::string& graph, const std::string& passes, const std::string& input);
 
  private:
   std::map<std::string, std::uint64_t> graphs_, passes_;

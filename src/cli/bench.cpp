@@ -59,7 +59,8 @@ std::vector<Job> all_jobs(const std::vector<Task>& tasks, const BenchOptions& op
     if (authored) progress.step(0);
     for (Job& job : bench_jobs({task}, own, conditions)) {
       if (authored && authors.contains(job.candidate.name)) {
-        job.contents = Contents().of(job.graph, "");  // measured again, it may choose otherwise
+        job.contents = Contents().of(job.graph, "", "");  // measured again, it may choose otherwise
+        if (!o.author_measure) job.contents += " unmeasured";
         if (options.evaluate.device == DeviceType::cuda)
           job.conditions.cuda_graphs = job.options.cuda_graphs = options.cuda_graphs.value_or(true);
       }
