@@ -6,7 +6,8 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <thread>
+
+#include "base/parallel.h"
 
 namespace passnet::agent {
 
@@ -34,11 +35,8 @@ double measure_copy(int threads) {
   double best = 1e9;
   for (int round = 0; round < 4; ++round) {
     const auto begin = Clock::now();
-    std::vector<std::thread> all;
-    for (std::size_t i = 1; i < count; ++i)
-      all.emplace_back([&, i] { std::memcpy(to.get() + i * kBytes, from.get() + i * kBytes, kBytes); });
-    std::memcpy(to.get(), from.get(), kBytes);
-    for (std::thread& t : all) t.join();
+    parallel_run(static_cast<int>(count), count,
+                 [&](std::size_t i) { std::memcpy(to.get() + i * kBytes, from.get() + i * kBytes, kBytes); });
     best = std::min(best, since(begin));
   }
   return 2.0 * static_cast<double>(kBytes * count) / best;

@@ -9,7 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -40,6 +41,8 @@ Error environment(std::string message, std::string note) {
   return {Code::environment, {}, std::move(message), {std::move(note)}};
 }
 
+std::string homeless_folder() { return fmt::format("/tmp/passnet-kernels-{}", ::getuid()); }
+
 std::string wanted_folder() {
   const auto set = [](const char* name) {
     const char* value = std::getenv(name);
@@ -50,10 +53,20 @@ std::string wanted_folder() {
   if (std::string home = set("HOME"); home.starts_with('/')) return home + "/.cache/passnet/kernels";
   if (const passwd* entry = ::getpwuid(::getuid()); entry != nullptr && entry->pw_dir[0] == '/')
     return std::string(entry->pw_dir) + "/.cache/passnet/kernels";
-  return fmt::format("/tmp/passnet-{}/kernels", ::getuid());
+  return homeless_folder();
 }
 
 constexpr const char* kNote = "set PASSNET_CACHE to a folder of your own";
+
+// Whoever was first in /tmp may have made it for us.
+Result<std::string> checked_private(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
+    return environment(fmt::format("the kernel cache {} is no folder", path), kNote);
+  if (info.st_uid != ::getuid() || (info.st_mode & 07777) != 0700)
+    return environment(fmt::format("the kernel cache {} is not ours alone, and its files are executed", path), kNote);
+  return path;
+}
 
 Result<std::string> checked_folder(const std::string& path) {
   struct stat info {};
@@ -67,6 +80,7 @@ Result<std::string> checked_folder(const std::string& path) {
 
 Result<std::string> open_folder() {
   const std::string path = wanted_folder();
+  if (path == homeless_folder()) return private_folder(path);
   std::error_code code;
   const bool made = fs::create_directories(path, code);
   if (code) return environment(fmt::format("cannot make the kernel cache {}: {}", path, code.message()), kNote);
@@ -107,7 +121,14 @@ Result<std::string> cache_folder() {
 
 Result<std::string> cache_folder_seen() {
   const std::string path = wanted_folder();
-  return file_exists(path) ? checked_folder(path) : path;
+  if (!file_exists(path)) return path;
+  return path == homeless_folder() ? checked_private(path) : checked_folder(path);
+}
+
+Result<std::string> private_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+    return environment(fmt::format("cannot make the kernel cache {}: {}", path, std::strerror(errno)), kNote);
+  return checked_private(path);
 }
 
 std::optional<std::string> cache_read(const std::string& name) {
@@ -174,10 +195,11 @@ std::string cache_keep_failed(const std::string& path, const std::string& name) 
 Result<CacheWorkplace> CacheWorkplace::make() {
   auto folder = cache_folder();
   if (!folder) return std::move(folder.error());
-  static std::atomic<unsigned> count = 0;
-  std::string path = fmt::format("{}/work/{}-{}-{}", *folder, ::getpid(), ::time(nullptr), count++);
+  std::string path = *folder + "/work";
   std::error_code code;
   fs::create_directories(path, code);
+  path += "/XXXXXX";
+  if (!code && ::mkdtemp(path.data()) == nullptr) code = {errno, std::generic_category()};
   if (code)
     return environment(fmt::format("cannot write to the kernel cache {}: {}", *folder, code.message()),
                        "set PASSNET_CACHE to a folder of your own, or is the disk full?");

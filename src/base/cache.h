@@ -10,11 +10,14 @@
 
 namespace passnet {
 
-// The folder, made on first use: $PASSNET_CACHE, else passnet/kernels in $XDG_CACHE_HOME or ~/.cache. What lies in it
-// is loaded into the process, so it must be ours alone.
+// The folder, made on first use: $PASSNET_CACHE, else passnet/kernels in $XDG_CACHE_HOME or ~/.cache, else, for who has
+// no home, /tmp/passnet-kernels-UID. What lies in it is loaded into the process, so it must be ours alone.
 Result<std::string> cache_folder();
 // The same without making it: for who only wants to know.
 Result<std::string> cache_folder_seen();
+
+// A folder in a place where others may write too, made if it is not there: refused unless it is no link, ours and 0700.
+Result<std::string> private_folder(const std::string& path);
 
 // Where something built came from.
 enum class Origin : std::uint8_t { memory, disk, compiled };

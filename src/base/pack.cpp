@@ -286,7 +286,19 @@ class FileWriter final : public PackWriter {
   bool contains(const std::string& folder) const override { return folders_.contains(folder); }
 
   Result<std::monostate> add(const std::string& folder, const PackedFolder& files) override {
-    if (!folders_.emplace(folder, Place{end_, raw_.size()}).second) return std::monostate{};
+    if (folders_.contains(folder)) return std::monostate{};
+    // A reader refuses larger blocks; counts and sizes of names have 32 bits.
+    std::uint64_t bytes = sizeof(std::uint32_t) + folder.size();
+    for (const PackedFile& f : files)
+      bytes += sizeof(std::uint32_t) + sizeof(std::uint64_t) + f.name.size() + f.bytes.size();
+    if (bytes > kRawLimit)
+      return Error{Code::limit,
+                   {folder, 0, 0, {}},
+                   fmt::format("a folder of {} bytes is too large for a pack; the limit is {}", bytes, kRawLimit),
+                   {}};
+    if (bytes > kRawLimit - raw_.size())
+      if (auto flushed = flush(); !flushed) return flushed;
+    folders_.emplace(folder, Place{end_, raw_.size()});
     names_ += folder;
     names_ += '\n';
     ++count_;

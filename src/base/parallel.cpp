@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -26,9 +27,14 @@ void parallel_run(int jobs, std::size_t count, const std::function<void(std::siz
       }
     }
   };
+  const std::size_t at_once = std::min(count, static_cast<std::size_t>(jobs > 0 ? jobs : core_count()));
   std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < std::min(count, static_cast<std::size_t>(jobs > 0 ? jobs : core_count())); ++i)
-    threads.emplace_back(loop);
+  threads.reserve(at_once);
+  for (std::size_t i = 1; i < at_once; ++i) try {
+      threads.emplace_back(loop);
+    } catch (const std::system_error&) {  // no more to be had: those that there are do all of it
+      break;
+    }
   loop();
   for (std::thread& t : threads) t.join();
   if (error) std::rethrow_exception(error);

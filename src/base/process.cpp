@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -35,7 +36,9 @@ void limit(decltype(RLIMIT_AS) what, std::int64_t value) {
 // What the child does between vfork and exec: system calls only, since it still shares our memory. Limits cannot be set
 // from outside without a race, which is why this is no posix_spawn.
 [[noreturn]] void become(char* const* command, char* const* environment, int out, const ProcessLimits& limits,
-                         volatile int& error) {
+                         pid_t parent, volatile int& error) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it ends with the thread that waits for it
+  if (::getppid() != parent) ::_exit(127);
   for (int s = 1; s < NSIG; ++s) std::signal(s, SIG_DFL);  // our handlers must not run here
   sigset_t none;
   sigemptyset(&none);
@@ -95,12 +98,13 @@ Result<ProcessResult> process_run(const std::vector<std::string>& command, const
   if (::pipe2(ends, O_CLOEXEC) != 0)
     return Error{Code::environment, {}, fmt::format("cannot make a pipe: {}", std::strerror(errno)), {}};
   volatile int error = 0;
+  const pid_t self = ::getpid();
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t child =
       ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork): fork copies libtorch's page tables
-  if (child == 0) become(argv.data(), envp.data(), ends[1], limits, error);
+  if (child == 0) become(argv.data(), envp.data(), ends[1], limits, self, error);
   const int fork_error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::close(ends[1]);

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <mutex>
 #include <thread>
 
+#include "base/parallel.h"
 #include "base/text.h"
 #include "bench/contents.h"
 #include "bench/device.h"
@@ -34,28 +34,20 @@ class Runner {
 
   bool run(int at_once) {
     alone_ = at_once == 1 || jobs_.size() == 1;
-    std::vector<std::thread> threads;
-    const auto most = static_cast<int>(std::min<std::size_t>(jobs_.size(), std::numeric_limits<int>::max()));
-    for (int i = 0; i < std::min(at_once, most); ++i) threads.emplace_back([this] { work(); });
-    for (std::thread& t : threads) t.join();
-    if (error_) std::rethrow_exception(error_);
+    parallel_run(std::max(1, at_once), jobs_.size(), [this](std::size_t i) { work(jobs_[i]); });
     return !stop_;
   }
 
  private:
   bool cancelled() const { return stop_ || broken_; }
 
-  void work() {
+  void work(const Job& job) {
+    if (cancelled()) return;
     try {
-      while (!cancelled()) {
-        const std::size_t i = next_++;
-        if (i >= jobs_.size()) return;
-        one(jobs_[i]);
-      }
+      one(job);
     } catch (...) {
-      const std::lock_guard hold(mutex_);
-      if (!error_) error_ = std::current_exception();
-      broken_ = true;
+      broken_ = true;  // those beside it give up
+      throw;
     }
   }
 
@@ -76,10 +68,8 @@ class Runner {
   guard::Template& workers_;
   const std::atomic<bool>& stop_;
   const std::function<void(const Job&, const Record&)>& done_;
-  std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> broken_ = false;
   std::mutex mutex_;
-  std::exception_ptr error_;
   Turn turn_;
 };
 

@@ -1,17 +1,29 @@
 // base: Python's spelling of literals, JSON, nearest names, files and hashes.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <thread>
 
+#include "base/cache.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
+#include "base/pack.h"
+#include "base/parallel.h"
+#include "base/process.h"
 #include "base/steps.h"
 #include "base/text.h"
 
@@ -97,6 +109,19 @@ TEST(JsonString, IsJsonDumps) {
       {"\xf0\x9f\x98\x80", R"("\ud83d\ude00")"},
   };
   for (const auto& row : rows) EXPECT_EQ(json_string(row.text), row.json);
+}
+
+TEST(JsonRead, DepthIsBounded) {
+  const auto nested = [](int depth) {
+    return std::string(static_cast<std::size_t>(depth), '[') + std::string(static_cast<std::size_t>(depth), ']');
+  };
+  EXPECT_TRUE(json_read(nested(kJsonDepth)).is_array());
+  EXPECT_TRUE(json_read(nested(kJsonDepth + 1)).is_discarded());
+  EXPECT_TRUE(json_read(nested(100'000)).is_discarded());
+  EXPECT_TRUE(json_read<nlohmann::json>(nested(100'000)).is_discarded());
+  EXPECT_TRUE(json_read(json_string(nested(100'000))).is_string());  // brackets inside strings nest nothing
+  EXPECT_EQ(json_read(R"(["\\", "\"[", []])").size(), 3U);
+  EXPECT_TRUE(json_read("[1").is_discarded());
 }
 
 TEST(JsonString, InvalidUtf8BecomesReplacementCharacters) {
@@ -205,6 +230,84 @@ TEST_F(Files, AFailedWriteLeavesNothingBehind) {
   std::size_t entries = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder_)) entries += entry.exists() ? 1 : 0;
   EXPECT_EQ(entries, 1U);
+}
+
+TEST_F(Files, AFolderAmongOthersIsOursAlone) {
+  ASSERT_TRUE(private_folder(path("cache")));
+  EXPECT_TRUE(private_folder(path("cache")));  // it is there already
+  struct stat info {};
+  ASSERT_EQ(::stat(path("cache").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0700U);
+  std::filesystem::create_directory_symlink(path("cache"), path("link"));
+  EXPECT_FALSE(private_folder(path("link")));
+  ASSERT_TRUE(file_write(path("f"), "x"));
+  EXPECT_FALSE(private_folder(path("f")));
+  ASSERT_EQ(::chmod(path("cache").c_str(), 0750), 0);
+  EXPECT_FALSE(private_folder(path("cache")));
+}
+
+// As in a child that is out of its parent's control: the exit code is its answer.
+int exit_code_of(const std::function<bool()>& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    alarm(60);
+    ::_exit(body() ? 0 : 1);
+  }
+  int state = 0;
+  ::waitpid(child, &state, 0);
+  return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+}
+
+TEST(ParallelRun, GoesOnWithTheThreadsThatThereAre) {
+  if (kAddressSanitizer) GTEST_SKIP() << "it reserves terabytes of addresses";
+  EXPECT_EQ(exit_code_of([] {
+              const rlimit none{1 << 20, 1 << 20};  // no room for another stack
+              if (::setrlimit(RLIMIT_AS, &none) != 0) return false;
+              std::atomic<int> done = 0;
+              parallel_run(64, 256, [&](std::size_t) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                ++done;
+              });
+              return done == 256;
+            }),
+            0);
+}
+
+TEST_F(Files, AProcessEndsWithItsParent) {
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // who is left alone is ours
+  const std::string note = path("pid");
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    (void)process_run({"/bin/sh", "-c", "echo $$ >" + note + ".new; mv " + note + ".new " + note + "; exec sleep 60"},
+                      {"PATH=/usr/bin:/bin"});
+    ::_exit(0);
+  }
+  const auto soon = [](const std::function<bool()>& so) {
+    for (int i = 0; i < 1000; ++i) {
+      if (so()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  };
+  ASSERT_TRUE(soon([&] { return file_exists(note); }));
+  const pid_t child = std::stoi(file_read(note).take());
+  ::kill(parent, SIGKILL);
+  ::waitpid(parent, nullptr, 0);
+  EXPECT_TRUE(soon([&] { return ::waitpid(child, nullptr, WNOHANG) == child; }));
+  ::kill(child, SIGKILL);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+TEST_F(Files, APackRefusesAFolderThatItCouldNotRead) {
+  auto writer = pack_create(path("p.pack")).take();
+  PackedFolder large(2);
+  for (PackedFile& f : large) f.bytes.resize(kFileLimit * 2 / 3);
+  const auto added = writer->add("a", large);
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().code, Code::limit);
+  ASSERT_TRUE(writer->add("b", {{"model.py", "small"}}));
+  ASSERT_TRUE(writer->finish());
+  EXPECT_EQ(file_read(path("p.pack/b/model.py")).take(), "small");
 }
 
 TEST_F(Files, ListsSkipBlankLinesAndComments) {
