@@ -20,6 +20,7 @@
 #include <exception>
 #include <list>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "serve/timed_socket.h"
@@ -140,8 +141,7 @@ class BeastServer final : public Server {
       join_ended();
       const std::lock_guard hold(mutex_);
       Connection& c = connections_.emplace_back();
-      const bool full = connections_.size() > options_.connections;
-      c.thread = std::thread([this, fd, full, &c, &stopping] {
+      const auto work = [this, fd, &c, &stopping](bool full) {
         TimedSocket socket(fd, stopping);
         try {
           if (full)
@@ -154,7 +154,13 @@ class BeastServer final : public Server {
           fmt::print(stderr, "a connection was closed: {}\n", error_line(failure.error));
         }
         c.ended = true;
-      });
+      };
+      try {
+        c.thread = std::thread(work, connections_.size() > options_.connections);
+      } catch (const std::system_error&) {  // no thread to be had: refused by this one
+        work(true);
+        connections_.pop_back();
+      }
     }
     stop_ = true;
     for (Connection& c : connections_) c.thread.join();
@@ -263,16 +269,22 @@ class BeastServer final : public Server {
       std::optional<std::string> answer;
       std::exception_ptr error;
       std::atomic<bool> gone = false;
-      std::thread work([&] {
+      const auto work = [&] {
         try {
           answer = handler.message(*message, [&] { return gone || socket.stopping(); });
         } catch (...) {
           error = std::current_exception();
         }
         ::eventfd_write(done, 1);
-      });
+      };
+      std::thread thread;
+      try {
+        thread = std::thread(work);
+      } catch (const std::system_error&) {  // no thread to be had: pings wait
+        work();
+      }
       gone = !ws.attend(done);
-      work.join();
+      if (thread.joinable()) thread.join();
       eventfd_t ignored = 0;
       ::eventfd_read(done, &ignored);
       if (error) fmt::print(stderr, "a message could not be answered\n");

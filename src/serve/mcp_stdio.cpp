@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <list>
+#include <system_error>
 #include <thread>
 
 #include "serve/mcp.h"
@@ -98,12 +99,17 @@ class Stdio {
     open_home(message);
     Call& call = calls_.emplace_back();  // a ping is answered while a tool works
     call.id = message.contains("id") ? message["id"] : Json(nullptr);
-    call.thread = std::thread([this, &call, message] {
-      std::string home = home_;
+    const auto work = [this, &call, message, home = home_]() mutable {  // what is home now: it may change meanwhile
       auto answer = server_.handle(message, &home, nullptr, [this, &call] { return ended_ || call.cancelled; });
       if (answer && !call.cancelled && !ended_) write(*answer);
       call.done = true;
-    });
+    };
+    try {
+      call.thread = std::thread(work);
+    } catch (const std::system_error&) {  // no thread to be had: the next message waits
+      calls_.pop_back();
+      if (auto answer = server_.handle(message, &home_, nullptr, [this] { return ended_.load(); })) write(*answer);
+    }
   }
 
   // Opened here, by one thread, so that calls at once do not each open their own.
