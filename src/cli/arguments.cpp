@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
 
 #include "fx/meta.h"
 #include "py/parser.h"
@@ -54,10 +57,26 @@ TensorDesc read_tensor(const py::Expr& e, const py::Expr& shape) {
   return out;
 }
 
+// float32[] has no dimensions; Python wants something between brackets behind a name.
+std::string with_tuples(const std::string& text) {
+  std::string out;
+  char quote = 0;
+  for (const char c : text) {
+    if (quote == 0 && c == ']' && out.size() > 1 && out.back() == '[' &&
+        std::isalnum(static_cast<unsigned char>(out[out.size() - 2])) != 0)
+      out += "()";
+    if (quote != 0 ? c == quote : c == '\'' || c == '"') quote = quote != 0 ? 0 : c;
+    out += c;
+  }
+  return out;
+}
+
 }  // namespace
 
+bool is_float_name(std::string_view text) { return text == "inf" || text == "nan"; }
+
 py::Module parse_arguments(const std::string& before, const std::string& text, const std::string& after) {
-  auto out = py::parse("--args", before + text + after + "\n");
+  auto out = py::parse("--args", before + with_tuples(text) + after + "\n");
   if (!out) {
     Error e = std::move(out.error());
     e.code = Code::usage;
@@ -90,6 +109,10 @@ HostArgument read_argument(const py::Expr& e) {
     out.scalar = HostValue::of(minus ? -v.integer : v.integer);
   else if (v.kind == K::real)
     out.scalar = HostValue::of(minus ? -v.real : v.real);
+  else if (v.kind == K::name && is_float_name(v.text))
+    out.scalar = HostValue::of(std::copysign(
+        v.text == "nan" ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity(),
+        minus ? -1.0 : 1.0));
   else if (v.kind == K::boolean)
     out.scalar = HostValue::boolean(v.integer != 0);
   else if (v.kind == K::string)

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/tile_task.h"
+#include "cli/time_limit.h"
 #include "cli/validators.h"
 #include "cuda/nvrtc.h"
 #include "pass/cuda_run.h"
@@ -31,7 +32,7 @@ struct Options {
   std::string stage = "simplified", on = "both", check_on = "cpu";
   std::string architecture = "compute_90a";
   std::string cpp;  // a file
-  int num_warps = 4, runs = 50;
+  int num_warps = 4, runs = 50, seconds = 120;
   std::int64_t values = 32, ulps = 8;
   bool all = false, json = false, fusion = false;
 };
@@ -47,6 +48,18 @@ LaunchVariant gpu_variant(const Options& o, const TileTask& task) {
   out.num_warps = o.num_warps;
   out.fp_fusion = o.fusion;
   return out;
+}
+
+// For what runs the kernel here: the interpreter counts operations and the checked build the turns of `while`, but a
+// `for` may have any number of turns.
+TimeLimit time_limit(const Options& o, const TileTask& task) {
+  const KernelRef& kernel = task.launch().kernel;
+  return {o.seconds,
+          {Code::limit,
+           kernel.function == nullptr ? Where{o.request.file, 0, 0, {}} : kernel.module->where(kernel.function->place),
+           fmt::format("kernel {} has not ended after {} seconds", task.function.name, o.seconds),
+           {"does a loop take as many turns as are meant? Smaller sizes and a smaller --grid end sooner; --time-limit "
+            "allows more"}}};
 }
 
 void print_stage(const Options& o, const std::string& text) {
@@ -191,7 +204,7 @@ void print_values(const Options& o, const TileTask& task, std::size_t id, const 
   for (std::int64_t i = 0; i < shown; ++i) values.push_back(element_text(elem, element_bits(b, address, i)));
   if (o.json) {
     for (std::string& v : values)
-      if (v.find("n") != std::string::npos) v = json_string(v);  // nan, inf
+      if (v.find('n') != std::string::npos) v = json_string(v);  // nan, inf
     fmt::print(R"({{"name": {}, "dtype": "{}", "shape": [{}], "values": [{}]}})"
                "\n",
                json_string(task.names[id]), dtype_row(b.desc.dtype).name, fmt::join(b.desc.sizes, ", "),
@@ -229,6 +242,7 @@ bool compare(const Options& o, const TileTask& task, std::size_t id, const void*
 int run(const Options& o) {
   const TileTask task = read_task(o.request);
   const TileMemory reference(task, o.request), compiled(task, o.request);
+  const TimeLimit limit = time_limit(o, task);
   const bool cuda = o.on.starts_with("cuda"), both = o.on == "both" || o.on == "cuda-both";
   if (!o.cpp.empty() && (cuda || o.on == "interpreter"))
     fail({Code::usage, {}, "--cpp is for the compiled kernel on the CPU", {"use it with --on cpu or both"}});
@@ -266,8 +280,9 @@ int check(const Options& o) {
     fmt::print("no programs\n");
     return kOk;
   }
+  const TimeLimit limit = time_limit(o, task);
   std::vector<bool> written;
-  for (const bool empty : task.uninitialised) written.push_back(!empty);
+  for (const BufferFill& fill : task.fills) written.push_back(fill.how != "empty");
   const auto shadow = o.check_on == "cuda" ? cuda_check(task.function, task.plan, task.launch(), gpu_variant(o, task),
                                                         memory.addresses(), written)
                                                  .take()
@@ -307,11 +322,12 @@ void add_tile(CLI::App& app, Outcome& outcome) {
     c->add_option("file", o->request.file, "A Python file with kernels, or tile IR as `tile show` prints it (.tile)")
         ->required()
         ->type_name("FILE");
-    c->add_option("--kernel", o->request.kernel, "Which kernel of a Python file; default: the only one");
+    c->add_option("--kernel", o->request.kernel,
+                  "Which kernel of a Python file, by its name or as Class.name; default: the only one");
     c->add_option(
         "--args", o->request.arguments,
         "By name: x_ptr=float32[64, 32], n=5, BLOCK=1024. Tensors are random, or arange(t), zeros(t), ones(t), "
-        "full(t, 1.5), empty(t) of a type t");
+        "full(t, 1.5), empty(t) of a type t. As launch plans print them, too: BLOCK!=1024, T!=triton.language.float32");
     c->add_option("--grid", o->request.grid,
                   "One to three sizes: 4 or 4,2,1. Default: as the file's first lines say, like --args, or 1");
     c->add_option("--inputs", o->request.inputs, "A JSON file with values: {\"x_ptr\": [1.0, 2.0]}")->type_name("FILE");
@@ -320,6 +336,10 @@ void add_tile(CLI::App& app, Outcome& outcome) {
     c->add_option("--num-warps", o->num_warps, "Of a program on a GPU")
         ->check(CLI::IsMember({1, 2, 4, 8, 16, 32}))
         ->capture_default_str();
+    if (std::string_view(name) == "run" || std::string_view(name) == "check")
+      c->add_option("--time-limit", o->seconds, "Seconds after which a kernel that has not ended is given up")
+          ->check(CLI::Range(1, 1'000'000))
+          ->capture_default_str();
     c->callback([=, &outcome] {
       o->request = completed(std::move(o->request));
       outcome.code = function(*o);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -11,10 +12,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/arguments.h"
 #include "pass/stage_dump.h"
-#include "py/parser.h"
-#include "py/printer.h"
 #include "tile/constant.h"
 #include "tile/lower.h"
 #include "tile/scalar.h"
@@ -24,95 +22,17 @@ namespace passnet::cli {
 
 namespace {
 
-using K = py::ExprKind;
-
 [[noreturn]] void usage(std::string message, std::string note = {}) {
   Error e{Code::usage, {}, std::move(message), {}};
   if (!note.empty()) e.notes.push_back(std::move(note));
   fail(std::move(e));
 }
 
-Scalar scalar_of(const HostValue& v) {
-  switch (v.kind) {
-    case HostValue::Kind::boolean: return {v.integer != 0};
-    case HostValue::Kind::integer: return {v.integer};
-    case HostValue::Kind::real: return {v.real};
-    case HostValue::Kind::string:
-    case HostValue::Kind::path: return {v.text};
-    case HostValue::Kind::dtype: return {fmt::format("torch.{}", dtype_row(v.dtype).name)};
-    default: return {};
-  }
-}
-
-// How a buffer is filled: a call around its type, zeros(float32[4]).
-struct Filled {
-  std::string how = "random";
-  HostValue value = HostValue::of(std::int64_t{0});
-  const py::Expr* type = nullptr;
-};
-Filled read_fill(const py::Expr& e) {
-  Filled out;
-  out.type = &e;
-  if (e.kind != K::call || e.items[0]->kind != K::name) return out;
-  out.how = py::print(*e.items[0]);
-  constexpr std::string_view kKnown[] = {"arange", "zeros", "ones", "full", "empty", "random"};
-  if (std::find(std::begin(kKnown), std::end(kKnown), out.how) == std::end(kKnown) || e.items.size() < 2)
-    usage(fmt::format("'{}' is no way to fill a tensor", py::print(e)),
-          "write random(t), arange(t), zeros(t), ones(t), full(t, 1.5) or empty(t) with t as float32[4, 8]");
-  out.type = e.items[1];
-  if (out.how == "ones") out.value = HostValue::of(std::int64_t{1});
-  if (out.how == "full") {
-    if (e.items.size() != 3) usage("full takes a type and a number", "write full(float32[4], 1.5)");
-    out.value = read_argument(*e.items[2]).scalar;
-    if (!out.value.is_number()) usage(fmt::format("'{}' is no number", py::print(*e.items[2])));
-  }
-  return out;
-}
-
-py::Module parse_keywords(const std::string& text) { return parse_arguments("f(", text, ")"); }
-
-std::span<const py::Keyword> keywords_of(const py::Module& module) {
-  const py::Expr& call = *module.body()[0]->value;
-  if (call.kind != K::call || call.items[0]->kind != K::name || call.items.size() > 1)
-    usage("arguments are given by name", "write --args 'x_ptr=float32[64], n=64, BLOCK=64'");
-  return call.keywords;
-}
-
-LaunchArgument read_one(const py::Keyword& k, TileTask& task) {
-  LaunchArgument out;
-  out.name = k.name;
-  const Filled fill = read_fill(*k.value);
-  const std::string text = py::print(*k.value);
-  if (text.starts_with("tl.")) {
-    out.scalar = {"triton.language." + text.substr(3)};
-    out.constexpr_ = true;
-    return out;
-  }
-  const HostArgument argument = read_argument(*fill.type);
-  if (!argument.items.empty()) usage(fmt::format("'{}': give a kernel's tensors one by one", text));
-  if (argument.scalar.is_sequence())
-    usage(fmt::format("'{}': tuples are for wrappers to give", text), "give numbers and tensors one by one");
-  if (!argument.tensor) {
-    out.scalar = scalar_of(argument.scalar);
-    out.constexpr_ = std::holds_alternative<std::monostate>(out.scalar.value) ||
-                     std::holds_alternative<std::string>(out.scalar.value);
-    return out;
-  }
-  Buffer b;
-  b.kind = BufferKind::input;
-  b.desc = *argument.tensor;
-  b.input = task.plan.buffers.size();
-  if (b.desc.hull() > (std::int64_t{1} << 30)) usage(fmt::format("'{}' is too large", text));
-  out.buffer = static_cast<BufferId>(task.plan.buffers.size());
-  task.plan.buffers.push_back(std::move(b));
-  task.names.emplace_back(k.name);
-  task.uninitialised.push_back(fill.how == "empty");
-  return out;
-}
-
 void read_grid(const std::string& text, LaunchVariant& variant) {
   std::size_t at = 0;
-  for (const std::string_view part : text_split(text, ',')) {
+  std::string_view sizes = text_trim(text);  // (4, 2, 1), as a plan has it, or 4,2,1
+  if (sizes.starts_with('(') && sizes.ends_with(')')) sizes = sizes.substr(1, sizes.size() - 2);
+  for (const std::string_view part : text_split(sizes, ',')) {
     const std::string_view t = text_trim(part);
     std::int64_t n = -1;
     const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), n);
@@ -124,50 +44,92 @@ void read_grid(const std::string& text, LaunchVariant& variant) {
   }
 }
 
-const Binding& find_kernel(const PassModule& module, const std::string& name) {
-  std::vector<std::string> known;
-  const Binding* found = nullptr;
-  for (const py::Stmt* s : module.syntax.body()) {
-    const Binding* b = s->kind == py::StmtKind::function ? module.find(s->name) : nullptr;
-    if (b == nullptr || b->kind != Binding::Kind::kernel) continue;
-    known.emplace_back(s->name);
-    if (name.empty() || s->name == name) found = b;
+// A kernel and what it is called on the command line: `scale`, or `Kernels.scale` in a class or a function.
+struct NamedKernel {
+  std::string name;
+  KernelRef kernel;
+};
+
+void add_kernels(const PassModule& module, std::span<const py::Stmt* const> body, const std::string& prefix,
+                 std::vector<NamedKernel>& out) {
+  for (const py::Stmt* s : body) {
+    const bool function = s->kind == py::StmtKind::function;
+    if (function && is_kernel(module, *s))
+      out.push_back({prefix + std::string(s->name), {&module.syntax, s, &module}});
+    else if (function || s->kind == py::StmtKind::class_)
+      add_kernels(module, s->body, prefix + std::string(s->name) + ".", out);
   }
-  if (known.empty())
-    usage(fmt::format("{} has no kernel", module.syntax.file()), "a kernel is a def under @triton.jit");
-  if (name.empty() && known.size() > 1)
-    usage(fmt::format("which of {}?", text_join(known, ", ")), "choose with --kernel NAME");
-  if (found == nullptr) usage(fmt::format("no kernel '{}'; there is {}", name, text_join(known, ", ")));
-  return *found;
 }
 
-void read_python(const TileRequest& r, TileTask& task) {
+// What the name stands for in the module: kernel = triton.jit(function), or one of another file.
+std::optional<KernelRef> kernel_named(const PassModule& module, const std::string& name) {
+  const Binding* b = module.find(name);
+  if (b == nullptr) return std::nullopt;
+  if (b->kind == Binding::Kind::kernel) return KernelRef{&b->owner->syntax, b->statement, b->owner};
+  if (b->kind != Binding::Kind::expression) return std::nullopt;
+  const auto value = evaluate_constant(module, name);
+  if (!value || !value->is(HostValue::Kind::kernel)) return std::nullopt;
+  return value->kernel;
+}
+
+KernelRef find_kernel(const PassModule& module, const std::string& name) {
+  std::vector<NamedKernel> all;
+  add_kernels(module, module.syntax.body(), "", all);
+  std::vector<std::string> known, fit;
+  const NamedKernel* found = nullptr;
+  for (const NamedKernel& k : all) {
+    known.push_back(k.name);
+    if (k.name == name) return k.kernel;
+    if (!name.empty() && k.kernel.name() != name) continue;
+    fit.push_back(k.name);
+    found = &k;
+  }
+  if (fit.empty() && !name.empty())
+    if (const auto kernel = kernel_named(module, name)) return *kernel;
+  if (known.empty())
+    usage(fmt::format("{} has no kernel", module.syntax.file()), "a kernel is a def under @triton.jit");
+  if (fit.size() > 1) usage(fmt::format("which of {}?", text_join(fit, ", ")), "choose with --kernel NAME");
+  if (found == nullptr) usage(fmt::format("no kernel '{}'; there is {}", name, text_join(known, ", ")));
+  return found->kernel;
+}
+
+// The kernel's arguments in its order: what is given, and the defaults of what is not.
+void read_python(const TileRequest& r, TileArguments arguments, TileTask& task) {
   const std::size_t slash = r.file.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : r.file.substr(0, slash);
   const std::string stem = slash == std::string::npos ? r.file : r.file.substr(slash + 1);
   task.loader = std::make_unique<ModuleLoader>(folder);
   const PassModule& module = task.loader->load(stem.substr(0, stem.size() - 3));
-  const Binding& kernel = find_kernel(module, r.kernel);
   Launch& launch = task.plan.launches[0];
-  launch.kernel = {&kernel.owner->syntax, kernel.statement, kernel.owner};
-  std::vector<LaunchArgument> given = std::move(launch.arguments);
-  for (const py::Parameter& p : kernel.statement->parameters) {
-    const auto it = std::find_if(given.begin(), given.end(), [&](const LaunchArgument& a) { return a.name == p.name; });
-    LaunchArgument a;
-    if (it != given.end()) {
-      a = std::move(*it);
-      given.erase(it);
+  launch.kernel = find_kernel(module, r.kernel);
+  const py::Stmt& kernel = *launch.kernel.function;
+  std::vector<LaunchArgument>& given = arguments.arguments;
+  for (LaunchArgument& a : given)
+    if (arguments.bare.contains(a.name))
+      if (const auto function = kernel_named(module, std::get<std::string>(a.scalar.value))) a.function = *function;
+  for (const py::Parameter& p : kernel.parameters) {
+    const auto begin =
+        std::find_if(given.begin(), given.end(), [&](const LaunchArgument& a) { return a.name == p.name; });
+    auto end = begin;
+    if (begin != given.end()) {
+      const std::string items = std::string(p.name) + ".";  // a tuple's stand behind it
+      for (++end; end != given.end() && end->name.starts_with(items);) ++end;
     } else if (p.default_value != nullptr) {
+      LaunchArgument a;
       a.name = p.name;
-      a.scalar = scalar_of(evaluate_expression(module, *p.default_value).take());
+      a.scalar = scalar_of(evaluate_expression(*launch.kernel.owner, *p.default_value).take());
+      launch.arguments.push_back(std::move(a));
     } else {
-      usage(fmt::format("no argument for parameter '{}' of {}", p.name, kernel.statement->name),
+      usage(fmt::format("no argument for parameter '{}' of {}", p.name, kernel.name),
             "give all: --args 'x_ptr=float32[64], n=64, BLOCK=64'");
     }
-    a.constexpr_ |= tile::is_constexpr_annotation(p.annotation);
-    launch.arguments.push_back(std::move(a));
+    const std::size_t first = launch.arguments.size() - (begin == given.end() ? 1 : 0);
+    launch.arguments.insert(launch.arguments.end(), std::make_move_iterator(begin), std::make_move_iterator(end));
+    given.erase(begin, end);
+    for (std::size_t i = first; i < launch.arguments.size(); ++i)
+      launch.arguments[i].constexpr_ |= tile::is_constexpr_annotation(p.annotation) && !launch.arguments[i].items;
   }
-  if (!given.empty()) usage(fmt::format("{} has no parameter '{}'", kernel.statement->name, given[0].name));
+  if (!given.empty()) usage(fmt::format("{} has no parameter '{}'", kernel.name, given[0].name));
   task.function = lower_launch(task.plan, launch, launch.variants[0]).take();
 }
 
@@ -249,16 +211,17 @@ TileRequest completed(TileRequest request) {
 
 TileTask read_task(const TileRequest& r) {
   TileTask task;
-  const py::Module text = parse_keywords(r.arguments);
-  Launch launch;
-  for (const py::Keyword& k : keywords_of(text)) launch.arguments.push_back(read_one(k, task));
-  launch.variants.resize(1);
-  read_grid(r.grid, launch.variants[0]);
+  TileArguments arguments = read_tile_arguments(r.arguments);
+  task.plan.buffers = std::move(arguments.buffers);
+  task.names = std::move(arguments.names);
+  task.fills = std::move(arguments.fills);
+  Launch& launch = task.plan.launches.emplace_back();
+  read_grid(r.grid, launch.variants.emplace_back());
   for (std::size_t i = 0; i < task.plan.buffers.size(); ++i) task.plan.order.emplace_back(true, i);
-  task.plan.launches.push_back(std::move(launch));
   if (r.file.ends_with(".py")) {
-    read_python(r, task);
+    read_python(r, std::move(arguments), task);
   } else {
+    launch.arguments = std::move(arguments.arguments);
     task.function = tile::parse(r.file, file_read(r.file).take()).take();
     tile::verify(task.function).take();
     check_types(task);
@@ -273,8 +236,6 @@ tile::Elem elem_of_buffer(const Buffer& buffer) {
 }
 
 TileMemory::TileMemory(const TileTask& task, const TileRequest& r, bool filled) {
-  const py::Module text = parse_keywords(r.arguments);
-  const auto keywords = keywords_of(text);
   const nlohmann::json inputs =
       r.inputs.empty() ? nlohmann::json::object() : json_read<nlohmann::json>(file_read(r.inputs).take());
   if (!inputs.is_object()) usage(fmt::format("{} is no JSON object", r.inputs), R"(write {"x_ptr": [1.0, 2.0]})");
@@ -294,9 +255,7 @@ TileMemory::TileMemory(const TileTask& task, const TileRequest& r, bool filled) 
     addresses_.push_back(block);
     if (!filled) continue;
     std::memset(block, 0, bytes);
-    const auto k =
-        std::find_if(keywords.begin(), keywords.end(), [&](const py::Keyword& w) { return w.name == task.names[id]; });
-    const Filled fill = read_fill(*k->value);
+    const BufferFill& fill = task.fills[id];
     for (std::int64_t i = 0; i < hull; ++i)
       put(block + static_cast<std::size_t>(i) * size,
           fill.how == "random" ? random_bits(elem, mix64(r.seed * 1000 + id + kGolden) + static_cast<std::uint64_t>(i))
@@ -327,8 +286,9 @@ std::string element_text(tile::Elem elem, std::uint64_t bits) {
   if (elem == tile::Elem::f64) return python_float(tile::real_of(elem, bits));
   if (!tile::is_float(elem))
     return elem == tile::Elem::u64 ? fmt::format("{}", bits) : fmt::format("{}", tile::integer_of(elem, bits));
-  const std::string text =
-      fmt::format("{}", static_cast<float>(tile::real_of(elem, bits)));  // the shortest that reads back
+  const auto value = static_cast<float>(tile::real_of(elem, bits));
+  if (std::isnan(value)) return "nan";                // whatever its sign
+  const std::string text = fmt::format("{}", value);  // the shortest that reads back
   return text.find_first_of(".einf") == std::string::npos ? text + ".0" : text;
 }
 

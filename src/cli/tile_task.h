@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "cli/tile_arguments.h"
 #include "pass/kernel_build.h"
 #include "pass/load.h"
 
@@ -10,7 +11,7 @@ namespace passnet::cli {
 
 struct TileRequest {
   std::string file;       // a Python file with kernels, or the text of tile IR (.tile)
-  std::string kernel;     // which; default: the only one
+  std::string kernel;     // which, by name or Class.name; default: the only one
   std::string arguments;  // x_ptr=float32[64, 32], n=5, BLOCK=1024
   std::string grid;       // 4,2,1; default: 1
   std::string inputs;     // a JSON file: {"x_ptr": [[1.0, ...], ...]}
@@ -22,7 +23,7 @@ struct TileTask {
   LaunchPlan plan;                       // a buffer for each pointer, one launch
   tile::Function function;               // lowered, or as the text has it
   std::vector<std::string> names;        // by buffer: the kernel's parameter
-  std::vector<bool> uninitialised;       // by buffer: empty(...)
+  std::vector<BufferFill> fills;         // by buffer
 
   const Launch& launch() const { return plan.launches[0]; }
   const LaunchVariant& variant() const { return launch().variants[0]; }

@@ -7,6 +7,16 @@
 
 namespace passnet {
 
+namespace {
+
+// Whether the statement is the function, or a class or a function around it.
+bool holds(const py::Stmt& s, const py::Stmt* function) {
+  return &s == function || std::any_of(s.body.begin(), s.body.end(),
+                                       [function](const py::Stmt* inner) { return holds(*inner, function); });
+}
+
+}  // namespace
+
 std::string kernel_text(const KernelRef& kernel) {
   using py::StmtKind;
   struct Part {
@@ -23,7 +33,7 @@ std::string kernel_text(const KernelRef& kernel) {
   for (const py::Stmt* s : kernel.module->body()) {
     Part& part = parts.emplace_back(Part{s});
     py::add_names_bound(*s, part.binds);
-    if (s == kernel.function || s->kind == StmtKind::import || s->kind == StmtKind::import_from) take(part);
+    if (holds(*s, kernel.function) || s->kind == StmtKind::import || s->kind == StmtKind::import_from) take(part);
   }
   const auto is_missing = [&](const Part& part) {
     return !part.needed && std::any_of(part.binds.begin(), part.binds.end(),

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
+#include "base/text.h"
+
 namespace passnet {
 
 const LaunchArgument* find_argument(const Launch& launch, const LaunchVariant& variant, std::string_view name) {
@@ -24,11 +29,44 @@ std::string scalar_text(const Scalar& s) {
 
 namespace {
 
-std::string argument_text(const LaunchArgument& a) {
-  if (a.items) return fmt::format("{}: {} items", a.name, *a.items);
-  return fmt::format("{}{}={}{}", a.name, a.constexpr_ ? "!" : "",
-                     a.buffer >= 0 ? fmt::format("b{}", a.buffer) : scalar_text(a.scalar),
-                     a.blocks ? fmt::format(" in blocks ({})", fmt::join(a.blocks->block, ", ")) : "");
+// A string as a word, where it is one: gelu, triton.language.float32.
+std::string word_or_quoted(const std::string& text) {
+  const bool word = !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+                    std::all_of(text.begin(), text.end(),
+                                [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  return word ? text : python_string(text);
+}
+
+std::string value_text(const LaunchArgument& a, const BufferText& buffer) {
+  const auto* text = std::get_if<std::string>(&a.scalar.value);
+  if (a.buffer < 0) return text != nullptr ? word_or_quoted(*text) : scalar_text(a.scalar);
+  return buffer(a.buffer) + (a.blocks ? fmt::format(" in blocks ({})", fmt::join(a.blocks->block, ", ")) : "");
+}
+
+// The argument at `at`, and where the next one is: behind a tuple stand its items.
+struct TupleText {
+  std::string text;
+  bool constant = true;
+};
+TupleText items_text(const std::vector<LaunchArgument>& all, std::size_t& at, const BufferText& buffer) {
+  const LaunchArgument& a = all[at++];
+  if (!a.items) return {value_text(a, buffer), a.constexpr_};
+  TupleText out;
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < *a.items && at < all.size(); ++i) {
+    TupleText item = items_text(all, at, buffer);
+    out.constant = out.constant && item.constant;
+    items.push_back(std::move(item.text));
+  }
+  if (const auto* names = std::get_if<std::string>(&a.scalar.value)) {
+    const auto fields = text_split(*names, ',');
+    for (std::size_t i = 0; i < items.size() && i < fields.size(); ++i)
+      items[i] = fmt::format("{}={}", fields[i], items[i]);
+    out.text = fmt::format("namedtuple({})", text_join(items, ", "));
+  } else {
+    out.text = fmt::format("({}{})", text_join(items, ", "), items.size() == 1 ? "," : "");
+  }
+  return out;
 }
 
 std::string buffer_text(const LaunchPlan& plan, std::size_t id) {
@@ -49,12 +87,11 @@ std::string buffer_text(const LaunchPlan& plan, std::size_t id) {
 }
 
 std::string launch_text(const Launch& l) {
-  std::vector<std::string> args;
-  for (const LaunchArgument& a : l.arguments) args.push_back(argument_text(a));
-  std::string out = fmt::format("launch {}({})", l.kernel.name(), text_join(args, ", "));
+  const auto name_of = [](BufferId id) { return fmt::format("b{}", id); };
+  std::string out =
+      fmt::format("launch {}({})", l.kernel.name(), text_join(arguments_text(l.arguments, name_of), ", "));
   for (const LaunchVariant& v : l.variants) {
-    std::vector<std::string> meta;
-    for (const LaunchArgument& a : v.meta) meta.push_back(argument_text(a));
+    const std::vector<std::string> meta = arguments_text(v.meta, name_of);
     out += fmt::format("{} grid ({}, {}, {}){}{} warps {} stages {}", l.variants.size() > 1 ? "\n  or" : "", v.grid[0],
                        v.grid[1], v.grid[2], meta.empty() ? "" : " ", text_join(meta, ", "), v.num_warps, v.num_stages);
   }
@@ -71,6 +108,18 @@ std::string output_text(const PlanOutput& o) {
 }
 
 }  // namespace
+
+std::vector<std::string> arguments_text(const std::vector<LaunchArgument>& all, const BufferText& buffer,
+                                        bool constants) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::string& name = all[at].name;
+    const TupleText value = items_text(all, at, buffer);
+    if (constants || !value.constant)
+      out.push_back(fmt::format("{}{}={}", name, value.constant ? "!" : "", value.text));
+  }
+  return out;
+}
 
 std::string plan_text(const LaunchPlan& plan) {
   std::string out;

@@ -2,6 +2,7 @@
 // order. The host program is run once to record it; later calls replay it. One format for the CPU and for CUDA.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -104,6 +105,10 @@ const LaunchArgument* find_argument(const Launch& launch, const LaunchVariant& v
 
 // Python's spelling.
 std::string scalar_text(const Scalar& scalar);
+// Arguments by name as `passnet tile --args` takes them (BLOCK!=64 is a constant), each buffer as `buffer` says it.
+using BufferText = std::function<std::string(BufferId)>;
+std::vector<std::string> arguments_text(const std::vector<LaunchArgument>& arguments, const BufferText& buffer,
+                                        bool constants = true);
 // One line a buffer and a launch, for people and tests.
 std::string plan_text(const LaunchPlan& plan);
 

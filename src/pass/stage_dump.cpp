@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "base/file.h"
@@ -22,18 +21,12 @@ std::string tensor_text(const TensorDesc& d) {
   return fmt::format("{}[{}]{}", dtype_row(d.dtype).name, fmt::join(d.sizes, ", "), strides);
 }
 
-// Empty where an argument cannot be said so.
+// Without constants, which are decided in every stage.
 LaunchHead launch_head(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant) {
-  std::vector<std::string> arguments;
-  for (const LaunchArgument& a : launch.arguments) {
-    if (a.constexpr_) continue;  // decided in every stage
-    if (a.items || a.blocks) return {};
-    const TensorDesc* tensor = a.buffer < 0 ? nullptr : &plan.buffers[static_cast<std::size_t>(a.buffer)].desc;
-    const double* real = std::get_if<double>(&a.scalar.value);
-    if ((tensor != nullptr && tensor->sizes.empty()) || (real != nullptr && !std::isfinite(*real))) return {};
-    arguments.push_back(fmt::format("{}={}", a.name, tensor != nullptr ? tensor_text(*tensor) : scalar_text(a.scalar)));
-  }
-  return {text_join(arguments, ", "), fmt::format("{}", fmt::join(variant.grid, ","))};
+  std::vector<LaunchArgument> all = launch.arguments;
+  all.insert(all.end(), variant.meta.begin(), variant.meta.end());
+  const auto type_of = [&](BufferId id) { return tensor_text(plan.buffers[static_cast<std::size_t>(id)].desc); };
+  return {text_join(arguments_text(all, type_of, false), ", "), fmt::format("{}", fmt::join(variant.grid, ","))};
 }
 
 }  // namespace
