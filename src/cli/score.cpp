@@ -1,9 +1,16 @@
 // passnet score: S(t), ES(t) and AS of a run, a JSONL file or a log of the original's grammar.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "bench/results.h"
 #include "bench/score.h"
@@ -81,9 +88,68 @@ void print_many(const std::vector<const CandidateResults*>& results, const std::
   }
 }
 
+// What a pipe gives, as a file without a name: readers look at a file's begin first, and then read it whole.
+class PipedFile {
+ public:
+  explicit PipedFile(const std::string& path) {
+    const int in = path == "-" || path == "/dev/stdin" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    fd_ = ::memfd_create("score", MFD_CLOEXEC);
+    bool good = in >= 0 && fd_ >= 0;
+    std::vector<char> block(1 << 16);
+    std::size_t size = 0;
+    for (ssize_t n = 1; good && n != 0;) {
+      n = ::read(in, block.data(), block.size());
+      if (n < 0 && errno == EINTR) continue;
+      size += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+      good = n >= 0 && size <= kFileLimit && ::write(fd_, block.data(), static_cast<std::size_t>(n)) == n;
+    }
+    const int error = errno;
+    if (in > STDIN_FILENO) ::close(in);
+    if (size > kFileLimit)
+      fail({Code::limit, {path, 0, 0, {}}, fmt::format("more than {} bytes", kFileLimit), {"write them to a file"}});
+    if (!good) fail({Code::io, {path, 0, 0, {}}, fmt::format("cannot read: {}", std::strerror(error)), {}});
+  }
+  ~PipedFile() { ::close(fd_); }
+  PipedFile(const PipedFile&) = delete;
+  PipedFile& operator=(const PipedFile&) = delete;
+  std::string path() const { return fmt::format("/proc/self/fd/{}", fd_); }
+
+ private:
+  int fd_ = -1;
+};
+
+bool is_piped(const std::string& path) {
+  struct stat info {};
+  return path == "-" || path == "/dev/stdin" ||
+         (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
+Results read_results(const std::string& path) {
+  if (!is_piped(path)) return results_read(path).take();
+  const std::string shown = path == "-" ? "standard input" : path;
+  const PipedFile file(path);
+  const auto named = [&](std::string& text) {
+    for (std::size_t at = 0; (at = text.find(file.path(), at)) != std::string::npos; at += shown.size())
+      text.replace(at, file.path().size(), shown);
+  };
+  auto out = results_read(file.path());
+  if (!out) {
+    Error e = std::move(out.error());
+    named(e.where.file);
+    named(e.message);
+    for (std::string& note : e.notes) named(note);
+    fail(std::move(e));
+  }
+  for (std::string& note : out->notes) named(note);
+  const std::string number = file.path().substr(file.path().rfind('/') + 1);
+  for (CandidateResults& c : out->candidates)  // a log's own name is its file's
+    if (c.candidate == number) c.candidate = path == "-" ? "stdin" : path.substr(path.rfind('/') + 1);
+  return out.take();
+}
+
 int run(Options o) {
   o.score.interpretation = *interpretation_from_name(o.interpretation);
-  const Results all = results_read(o.path).take();
+  const Results all = read_results(o.path);
   for (const std::string& note : all.notes) fmt::print(stderr, "warning: {}\n", note);
   std::vector<const CandidateResults*> results;
   std::vector<ScoreCard> cards;
@@ -122,7 +188,9 @@ int run(Options o) {
 void add_score(CLI::App& app, Outcome& outcome) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("score", "S(t), ES(t) and AS of a run, a JSONL file of records, or a log");
-  command->add_option("path", options->path, "Run folder, records.jsonl, or a log of the original's grammar")
+  command
+      ->add_option("path", options->path,
+                   "Run folder, records.jsonl, or a log of the original's grammar; - is standard input")
       ->required()
       ->type_name("RUN|LOG");
   command->add_option("--interpretation", options->interpretation, "From which t an error is forgiven")
