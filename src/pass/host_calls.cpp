@@ -19,18 +19,35 @@ const HostValue* keyword(const HostKwargs& kwargs, std::string_view name) {
   return nullptr;
 }
 
+// Says whose argument it is, where the value is one of the call's own.
+void HostMachine::wrong_kind(std::string_view needed, const HostValue& v, py::Place place) const {
+  const std::string_view function = calling_.path.substr(calling_.path.starts_with("builtins.") ? 9 : 0);
+  std::string whose = function.empty() ? "" : fmt::format(" in {}()", function);
+  if (calling_.args != nullptr)
+    for (std::size_t i = 0; i < calling_.args->size(); ++i)
+      if (&(*calling_.args)[i] == &v)
+        whose = fmt::format(" for {} of {}()", parameter_name(calling_.path, i), function);
+  if (calling_.kwargs != nullptr)
+    for (const auto& [name, value] : *calling_.kwargs)
+      if (&value == &v) whose = fmt::format(" for '{}' of {}()", name, function);
+  raise("TypeError",
+        fmt::format("{} is needed{}, not {}{}", needed, whose, host_type_name(v),
+                    v.is(Kind::tensor) ? "; a wrapper knows shapes (x.shape[0], x.numel()), kernels know values" : ""),
+        place);
+}
+
 std::int64_t HostMachine::integer(const HostValue& v, py::Place place) const {
-  if (!v.is_integral()) raise("TypeError", fmt::format("an int is needed, not {}", host_type_name(v)), place);
+  if (!v.is_integral()) wrong_kind("an int", v, place);
   return v.integer;
 }
 
 double HostMachine::real(const HostValue& v, py::Place place) const {
-  if (!v.is_number()) raise("TypeError", fmt::format("a number is needed, not {}", host_type_name(v)), place);
+  if (!v.is_number()) wrong_kind("a number", v, place);
   return v.as_real();
 }
 
 const std::string& HostMachine::string_of(const HostValue& v, py::Place place) const {
-  if (!v.is(Kind::string)) raise("TypeError", fmt::format("a str is needed, not {}", host_type_name(v)), place);
+  if (!v.is(Kind::string)) wrong_kind("a str", v, place);
   return v.text;
 }
 
@@ -130,6 +147,7 @@ HostValue HostMachine::call(const HostValue& callee, HostArgs args, HostKwargs k
 
 HostValue HostMachine::call_path(const std::string& path, HostArgs args, HostKwargs kwargs, py::Place place) {
   bind_arguments(path, args, kwargs, place);
+  const Within<Calling> within(calling_, {path, &args, &kwargs});
   const auto behind = [&](std::string_view prefix) { return std::string_view(path).substr(prefix.size()); };
   if (std::shared_ptr<HostClass> type = exception_type(HostValue::path(path))) {
     if (!kwargs.empty()) raise("TypeError", fmt::format("{}() takes no keyword arguments", type->name), place);
@@ -168,7 +186,9 @@ bool HostMachine::is_python_name(std::string_view name) {
 HostValue HostMachine::call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs,
                                    py::Place place) {
   std::optional<HostValue> out;
-  if (has_signatures(object)) bind_arguments(method_path(object, name), args, kwargs, place);
+  const std::string path = has_signatures(object) ? method_path(object, name) : std::string();
+  if (!path.empty()) bind_arguments(path, args, kwargs, place);
+  const Within<Calling> within(calling_, path.empty() ? Calling{} : Calling{path, &args, &kwargs});
   switch (object.kind) {
     case Kind::tensor: return tensor_method(object, name, std::move(args), std::move(kwargs), place);
     case Kind::string: out = string_method(object, name, args, kwargs, place); break;

@@ -60,6 +60,7 @@ HostValue HostMachine::call_function(const HostFunction& f, HostArgs args, HostK
   frame.scope->parent = f.closure;
   frame.at_yield = std::move(at_yield);
   bind_parameters(f, std::move(args), std::move(kwargs), frame, place);
+  const Within<Calling> within(calling_, {});
   if (f.parent && !frame.scope->names.empty()) {
     frame.scope->set(
         "super",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.h"
 #include "pass/host_machine.h"
 #include "pass/policy.h"
 #include "py/printer.h"
@@ -87,6 +88,9 @@ constexpr std::string_view kLaunchOptions[] = {"num_warps",
                                                "instruction_sched_variant",
                                                "stream",
                                                "warmup"};
+
+// CUDA's 1024 threads of a block, in warps of 32.
+constexpr int kMostWarps = 32;
 
 bool is_launch_option(std::string_view name) {
   return std::find(std::begin(kLaunchOptions), std::end(kLaunchOptions), name) != std::end(kLaunchOptions);
@@ -318,16 +322,39 @@ void HostMachine::add_argument(std::string_view name, const HostValue& value, bo
       }
       [[fallthrough]];
     default:
-      refuse(Code::host, fmt::format("argument '{}' of a kernel is a {}", name, host_type_name(value)), place,
-             "kernels take tensors, numbers, bools, None, dtypes, strings, device functions and tuples of them");
+      refuse(Code::host,
+             fmt::format("argument '{}' of {} is a {}", name, launching_.empty() ? "a kernel" : launching_,
+                         host_type_name(value)),
+             place, "kernels take tensors, numbers, bools, None, dtypes, strings, device functions and tuples of them");
   }
   arguments.push_back(std::move(out));
+}
+
+// A key that the meta does not have is named beside those that it has.
+HostValue HostMachine::call_grid(const HostValue& grid, const HostValue& meta, py::Place place) {
+  try {
+    return call(grid, {meta}, {}, place);
+  } catch (HostRaise& raised) {
+    if (raised.type != "KeyError" || !raised.value.is(Kind::none)) throw;
+    std::vector<std::string> keys;
+    bool known = false;
+    for (std::size_t i = 0; i < meta.items->values.size(); i += 2) {
+      keys.push_back(python_string(meta.items->values[i].text.get()));
+      known = known || keys.back() == raised.message;
+    }
+    if (known) throw;  // another dict's
+    std::vector<std::string_view> names(keys.begin(), keys.end());
+    const auto near = text_nearest(raised.message, names, 1);
+    raised.message += fmt::format("; the grid of {} sees its arguments {}{}", launching_, text_join(keys, ", "),
+                                  near.empty() ? "" : fmt::format(": did you mean {}?", near[0]));
+    throw;
+  }
 }
 
 void HostMachine::set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place) {
   const bool callable =
       grid.is(Kind::function) || grid.is(Kind::path) || grid.is(Kind::partial) || grid.is(Kind::method);
-  const HostValue made = callable ? call(grid, {meta}, {}, place) : grid;
+  const HostValue made = callable ? call_grid(grid, meta, place) : grid;
   const std::vector<HostValue> sizes = made.is_integral() ? std::vector<HostValue>{made} : iterate(made, place);
   if (sizes.empty() || sizes.size() > 3)
     raise("ValueError", fmt::format("a grid has one to three sizes, not {}", sizes.size()), place);
@@ -377,6 +404,14 @@ void HostMachine::join_fills(std::span<const BufferId> first, std::span<const Bu
   }
 }
 
+std::int64_t HostMachine::launch_number(const py::Stmt& kernel, std::string_view name, const HostValue& v,
+                                        py::Place place) const {
+  if (!v.is_integral())
+    raise("TypeError", fmt::format("an int is needed for '{}' of {}, not {}", name, kernel.name, host_type_name(v)),
+          place);
+  return v.integer;
+}
+
 // What a call says of the kernel's parameters, and how it is to be launched.
 HostMachine::BoundCall HostMachine::bind_call(const py::Stmt& kernel, const HostArgs& args, const HostKwargs& kwargs,
                                               py::Place place) {
@@ -392,9 +427,9 @@ HostMachine::BoundCall HostMachine::bind_call(const py::Stmt& kernel, const Host
       if (out.values[*p]) raise("TypeError", fmt::format("{} got several values for '{}'", kernel.name, name), place);
       out.values[*p] = value;
     } else if (name == "num_warps") {
-      out.warps = integer(value, place);
+      out.warps = launch_number(kernel, name, value, place);
     } else if (name == "num_stages") {
-      out.stages = integer(value, place);
+      out.stages = launch_number(kernel, name, value, place);
     } else if (name == "enable_fp_fusion") {
       out.fusion = truth(value, place);
     } else if (name == "default_dot_input_precision" && !(value.is(Kind::string) && value.text == "tf32")) {
@@ -409,8 +444,11 @@ HostMachine::BoundCall HostMachine::bind_call(const py::Stmt& kernel, const Host
 
 void HostMachine::apply_config(const py::Stmt& kernel, const HostValue& config, ParameterValues& values,
                                LaunchVariant& variant, py::Place place) {
-  variant.num_warps = static_cast<int>(integer(config_item(config, ConfigItem::num_warps), place));
-  variant.num_stages = static_cast<int>(integer(config_item(config, ConfigItem::num_stages), place));
+  const auto item = [&](ConfigItem which) {  // one beyond an int is wrong as any large one is
+    return static_cast<int>(std::clamp<std::int64_t>(integer(config_item(config, which), place), -(1 << 20), 1 << 20));
+  };
+  variant.num_warps = item(ConfigItem::num_warps);
+  variant.num_stages = item(ConfigItem::num_stages);
   const auto& meta = config_item(config, ConfigItem::meta).items->values;
   for (std::size_t i = 0; i + 1 < meta.size(); i += 2) {
     if (is_launch_option(string_of(meta[i], place))) continue;  // as triton: the configuration's own num_warps counts
@@ -436,7 +474,7 @@ void HostMachine::apply_heuristics(const Decorations& decoration, const py::Stmt
       add_argument(name, v, true, place, variant.meta);
     } else {
       (name == "num_warps" ? variant.num_warps : variant.num_stages) =
-          static_cast<int>(std::clamp<std::int64_t>(integer(v, place), 0, 1024));
+          static_cast<int>(std::clamp<std::int64_t>(integer(v, place), 0, 1 << 20));
     }
   }
 }
@@ -452,12 +490,21 @@ void HostMachine::fill_defaults(const HostLauncher& launcher, ParameterValues& v
   }
 }
 
+void HostMachine::check_warps(const py::Stmt& kernel, int warps, py::Place place) const {
+  if (warps < 1 || warps > kMostWarps || (warps & (warps - 1)) != 0)
+    raise("ValueError",
+          fmt::format("num_warps of {} is {}; it must be 1, 2, 4, 8, 16 or 32 (a block has at most 1024 threads)",
+                      kernel.name, warps),
+          place);
+}
+
 HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostKwargs kwargs, py::Place place) {
   constexpr std::size_t kMost = 1000;
   if (plan_.launches.size() >= kMost)
     refuse(Code::limit, fmt::format("the wrapper launches more than {} kernels", kMost), place);
   const Decorations& decoration = decorations(launcher, place);
   const py::Stmt& kernel = *launcher.kernel.function;
+  const Within<std::string_view> within(launching_, kernel.name);
   Launch out;
   out.kernel = launcher.kernel;
   out.autotune_key = decoration.key;
@@ -478,8 +525,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
     variant.fp_fusion = bound.fusion;
     apply_config(kernel, config, all, variant, place);
     apply_heuristics(decoration, kernel, all, variant, place);
-    if (variant.num_warps < 1 || variant.num_warps > 64 || (variant.num_warps & (variant.num_warps - 1)) != 0)
-      raise("ValueError", fmt::format("num_warps is {}; it must be a power of two up to 64", variant.num_warps), place);
+    check_warps(kernel, variant.num_warps, place);
     fill_defaults(launcher, all, place);
     const HostValue seen = named_values(kernel, all);
     const std::vector<BufferId> filled = run_hook(config, seen, place);

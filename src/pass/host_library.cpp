@@ -33,6 +33,8 @@ struct HostMachine::Library {
   // ---- triton
 
   static std::optional<HostValue> cdiv(HostMachine& m, const Call& c) {
+    for (const HostValue& v : c.args)
+      if (v.is(Kind::tensor)) m.wrong_kind("an int", v, c.place);
     const HostValue sum =
         m.binary(py::Op::sub, m.binary(py::Op::add, c.args[0], c.args[1], c.place), whole(1), c.place);
     return m.binary(py::Op::floor_div, sum, c.args[1], c.place);

@@ -66,6 +66,20 @@ inline constexpr std::size_t kMostItems = 200'000;  // of what is made at once: 
 // A wrapper sees one large GPU, whatever the run's device is: a plan depends on shapes, dtypes and numbers only.
 inline constexpr std::int64_t kMultiprocessors = 132;
 
+// A variable that has another value while this lives.
+template <class T>
+class Within {
+ public:
+  Within(T& variable, T value) : variable_(variable), before_(std::exchange(variable, std::move(value))) {}
+  ~Within() { variable_ = std::move(before_); }
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+
+ private:
+  T& variable_;
+  T before_;
+};
+
 // The argument of that name, or null.
 const HostValue* keyword(const HostKwargs& kwargs, std::string_view name);
 HostValue class_value(std::shared_ptr<HostClass> klass);
@@ -271,6 +285,13 @@ class HostMachine {
   const std::string& string_of(const HostValue& v, py::Place place) const;
   std::vector<HostValue> iterate(const HostValue& v, py::Place place);
   std::vector<HostValue> drain(const HostValue& iterator, py::Place place);
+  // The function of Python, torch or triton that is being called, and what it was given: for messages.
+  struct Calling {
+    std::string_view path;
+    const HostArgs* args = nullptr;
+    const HostKwargs* kwargs = nullptr;
+  };
+  [[noreturn]] void wrong_kind(std::string_view needed, const HostValue& v, py::Place place) const;
   std::int64_t integer(const HostValue& v, py::Place place) const;
   double real(const HostValue& v, py::Place place) const;
   bool is_instance(const HostValue& v, const HostValue& type, py::Place place);
@@ -365,6 +386,9 @@ class HostMachine {
   void fill_defaults(const HostLauncher& launcher, ParameterValues& values, py::Place place);
   std::vector<BufferId> run_hook(const HostValue& config, const HostValue& seen, py::Place place);
   void join_fills(std::span<const BufferId> first, std::span<const BufferId> again, py::Place place);
+  void check_warps(const py::Stmt& kernel, int warps, py::Place place) const;
+  std::int64_t launch_number(const py::Stmt& kernel, std::string_view name, const HostValue& v, py::Place place) const;
+  HostValue call_grid(const HostValue& grid, const HostValue& meta, py::Place place);
   void set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place);
   void add_argument(std::string_view name, const HostValue& value, bool is_constexpr, py::Place place,
                     std::vector<LaunchArgument>& out) const;
@@ -377,10 +401,12 @@ class HostMachine {
   DeviceType device_ = DeviceType::cpu;  // of the run: of its kernels and, unless said otherwise, of new tensors
   LaunchPlan plan_;
   std::int64_t steps_ = 0;
-  int depth_ = 0;                                             // of calls
-  int nesting_ = 0;                                           // of expressions under evaluation
-  int trying_ = 0;                                            // of try statements with handlers
-  const PassModule* current_ = nullptr;                       // whose line an error names
+  int depth_ = 0;                        // of calls
+  int nesting_ = 0;                      // of expressions under evaluation
+  int trying_ = 0;                       // of try statements with handlers
+  const PassModule* current_ = nullptr;  // whose line an error names
+  Calling calling_;
+  std::string_view launching_;                                // the kernel
   std::unordered_map<const py::Expr*, HostValue> constants_;  // module-level expressions, evaluated once a call
   std::unordered_set<const PassModule*> constant_owners_;     // whose they are
   std::unordered_set<const PassModule*> ran_;                 // whose top level has run

@@ -192,6 +192,12 @@ const Signature* find_signature(std::string_view path) {
 
 bool has_signature(std::string_view path) { return find_signature(path) != nullptr; }
 
+std::string parameter_name(std::string_view path, std::size_t i) {
+  const Signature* found = find_signature(path);
+  const bool named = found != nullptr && i < found->parameters.size() && found->parameters[i] != "_";
+  return named ? fmt::format("'{}'", text_split(found->parameters[i], '/')[0]) : fmt::format("argument {}", i + 1);
+}
+
 bool has_signatures(const HostValue& object) {
   return object.is_number() || object.is(Kind::string) || object.is_sequence() || object.is(Kind::dict);
 }

@@ -358,7 +358,9 @@ HostValue HostMachine::dim_order(const TensorDesc& d) {
 
 HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs,
                                      py::Place place) {
-  bind_arguments(fmt::format("Tensor.{}", name), args, kwargs, place);
+  const std::string path = fmt::format("Tensor.{}", name);
+  bind_arguments(path, args, kwargs, place);
+  const Within<Calling> within(calling_, {path, &args, &kwargs});
   const TensorDesc d = desc(tensor);
   const std::size_t rank = d.sizes.size();
   const HostValue* format = keyword(kwargs, "memory_format");
