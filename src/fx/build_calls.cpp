@@ -64,6 +64,10 @@ Value GraphBuilder::written_call(const py::Expr& e) {
       path = "builtins." + std::string(callee.text);
     else if (callee.text == "slice" || callee.text == "getattr" || callee.text == "device")
       path = callee.text;
+    else if (local)
+      error(Code::unsupported, callee.place, fmt::format("'{}' is called, and is no function", callee.text),
+            "a method is called on its object, x.relu() or outs.append(y); lists can be written, too: [f(x) for f in "
+            "functions]");
     else
       error(Code::name, callee.place, fmt::format("'{}' is not defined", callee.text),
             "a graph calls torch.*, operator.* and methods");
@@ -212,12 +216,26 @@ std::optional<Value> GraphBuilder::method_call(const Value& object, std::string_
     if (const auto many = name == "extend" ? items_of(arg) : std::nullopt)
       arg = Value::sequence(ValueKind::list, *many);
   auto out = objects_.method(object, name, args, kwargs);
-  if (!out)
-    error(Code::unsupported, e.place,
-          fmt::format("'.{}()' of a {} in a pattern", name, object.is_sequence() ? "list or a tuple" : "dict"),
-          "lists that the pattern made have append, extend, insert, pop, reverse, clear and copy, dicts have keys, "
-          "values, items, get, update and pop");
-  return out;
+  if (out) return out;
+  const char* kind = "dict";
+  const char* advice =
+      "lists that the pattern made have append, extend, insert, pop, reverse, clear, copy, count and index, dicts have "
+      "keys, values, items, get, update and pop";
+  if (object.kind == ValueKind::tuple) {
+    kind = "tuple";
+    advice =
+        "a tuple does not change: make a list in the pattern (outs = []; outs.append(y)), or write its items: "
+        "(*outs, y), [f(x) for f in functions]";
+  } else if (object.is_sequence()) {
+    kind = "list";
+    if (objects_.items(object) == nullptr) {
+      kind = "list that the pattern did not make";
+      advice =
+          "make one in the pattern (outs = []; outs.append(y)), or write its items: [*outs, y], [f(x) for f in "
+          "functions]";
+    }
+  }
+  error(Code::unsupported, e.place, fmt::format("'.{}()' of a {} in a pattern", name, kind), advice);
 }
 
 Value GraphBuilder::inlined_call(const OwnFunction& called, const py::Expr& e) {

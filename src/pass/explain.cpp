@@ -64,7 +64,11 @@ struct Attempt {
 class Explainer {
  public:
   Explainer(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result)
-      : pattern_(pattern), index_(index), binder_(pattern, index, mode), taken_(index.graph.nodes.size(), false) {
+      : pattern_(pattern),
+        index_(index),
+        binder_(pattern, index, mode),
+        matched_(!result.matches.empty()),
+        taken_(index.graph.nodes.size(), false) {
     for (const Match& match : result.matches)
       for (const NodeId id : pattern.calls) taken_[match.nodes[id]] = true;
     for (const Pattern::Anchor& anchor : pattern.anchors) anchors_.push_back(&anchor);
@@ -76,7 +80,7 @@ class Explainer {
   std::vector<Reason> run(std::size_t most) {
     const std::vector<Attempt> first = attempts(*anchors_[0]);
     for (std::size_t i = 0; i < std::min(most, first.size()) && reasons_.size() < kMostReasons; ++i) {
-      if (i > 0 && first[i].score <= 0) break;  // nothing of it fits: no news
+      if ((i > 0 || matched_) && first[i].score <= 0) break;  // nothing of it fits: no news
       add(first[i]);
     }
     if (reasons_.size() > kMostReasons) reasons_.resize(kMostReasons);
@@ -190,8 +194,114 @@ class Explainer {
   const MatchIndex& index_;
   Binder binder_;
   std::vector<const Pattern::Anchor*> anchors_;
+  bool matched_;
   std::vector<bool> taken_;
   std::vector<Reason> reasons_;
+};
+
+// Calls that convert or copy, of which a graph may have none where a pattern has one.
+bool only_passes_on(const Node& node) {
+  constexpr std::string_view kNames[] = {"to",   "type",       "type_as",       "float",  "double",
+                                         "half", "bfloat16",   "clone",         "detach", "int",
+                                         "long", "contiguous", "requires_grad", "dropout"};
+  return std::find(std::begin(kNames), std::end(kNames), bare_name(node)) != std::end(kNames);
+}
+
+Value renamed(Value v, const std::vector<Value>& to) {
+  if (v.is_node()) return to[static_cast<std::size_t>(v.node)];
+  for (Value& item : v.items) item = renamed(std::move(item), to);
+  return v;
+}
+
+// A pattern that matches where some of its calls are left out: what uses them takes their operand.
+class ExtraCalls {
+ public:
+  ExtraCalls(const Pattern& pattern, const MatchIndex& index, MatchMode mode)
+      : pattern_(pattern), index_(index), mode_(mode) {}
+
+  std::vector<Reason> find() {
+    constexpr std::size_t kMostCalls = 64, kMostNodes = 2000;
+    if (pattern_.calls.size() < 2 || pattern_.calls.size() > kMostCalls || index_.graph.nodes.size() > kMostNodes)
+      return {};
+    std::vector<NodeId> passing;
+    for (const NodeId id : pattern_.calls) {
+      if (only_passes_on(pattern_.graph.nodes[id])) passing.push_back(id);
+      if (std::vector<Reason> out = without({id}); !out.empty()) return out;
+    }
+    return passing.size() > 1 && passing.size() < pattern_.calls.size() ? without(passing) : std::vector<Reason>{};
+  }
+
+ private:
+  std::vector<Reason> without(const std::vector<NodeId>& left_out) {
+    const Graph& from = pattern_.graph;
+    std::vector<Value> to(from.nodes.size());            // what a node of the pattern is in what is left of it
+    std::vector<NodeId> operand(from.nodes.size(), -1);  // of a call that is left out
+    std::vector<bool> used(from.nodes.size(), false);
+    for (NodeId id = static_cast<NodeId>(from.nodes.size()); id-- > 0;) {
+      const bool gone = std::find(left_out.begin(), left_out.end(), id) != left_out.end();
+      const Node& node = from.nodes[static_cast<std::size_t>(id)];
+      if (gone) {
+        for (std::size_t i = 0; i < node.args.size() && operand[id] < 0; ++i)
+          if (node.args[i].is_node()) operand[id] = node.args[i].node;
+        if (operand[id] < 0) return {};
+        used[operand[id]] = used[operand[id]] || used[id];
+      } else if (node.kind == NodeKind::output || used[id] || node_is_impure(node)) {
+        used[id] = true;
+        node_inputs(node, [&](NodeId input) { used[input] = true; });
+      }
+    }
+    Graph rest;
+    rest.file = from.file;
+    for (NodeId id = 0; id < static_cast<NodeId>(from.nodes.size()); ++id) {
+      if (operand[id] >= 0) {
+        to[id] = to[operand[id]];
+        continue;
+      }
+      Node node = from.nodes[static_cast<std::size_t>(id)];
+      if (!used[id]) continue;  // what only the calls that are left out need
+      for (Value& arg : node.args) arg = renamed(std::move(arg), to);
+      for (Kwarg& k : node.kwargs) k.value = renamed(std::move(k.value), to);
+      to[id] = Value::ref(static_cast<NodeId>(rest.nodes.size()));
+      rest.nodes.push_back(std::move(node));
+    }
+    const Pattern small(std::move(rest));
+    if (!small.problem.message.empty() || small.calls.empty()) return {};
+    const MatchResult result = find_matches(small, index_, mode_, kMostSteps / kTries);
+    std::vector<Reason> out;
+    if (result.matches.empty()) return out;
+    for (const NodeId id : left_out) {
+      const Value before = result.matches[0].value(to[id].node);
+      if (!before.is_node() || !is_extra(id, operand[id], before.node)) return {};
+      Reason reason;
+      reason.type = ReasonType::target_mismatch;
+      reason.misfit = Misfit::target;
+      reason.pattern_node = id;
+      reason.graph_node = before.node;
+      reason.extra = true;
+      out.push_back(std::move(reason));
+    }
+    return out;
+  }
+
+  // Whether the call is too many rather than another one: where the graph has a call at its place, that is the news.
+  bool is_extra(NodeId id, NodeId operand, NodeId before) const {
+    const Node& call = pattern_.graph.nodes[static_cast<std::size_t>(id)];
+    const auto same_name = [&](NodeId node) {
+      return bare_name(index_.graph.nodes[static_cast<std::size_t>(node)]) == bare_name(call);
+    };
+    const auto users = index_.users.of(before);
+    if (same_name(before) || std::any_of(users.begin(), users.end(), same_name)) return false;
+    if (only_passes_on(call)) return true;
+    const bool ends = pattern_.is_returning[id];
+    return !pattern_.is_placeholder(operand) && (!ends || std::all_of(users.begin(), users.end(), [&](NodeId user) {
+      return index_.graph.nodes[static_cast<std::size_t>(user)].kind == NodeKind::output;
+    }));
+  }
+
+  static constexpr std::size_t kTries = 64;
+  const Pattern& pattern_;
+  const MatchIndex& index_;
+  MatchMode mode_;
 };
 
 }  // namespace
@@ -204,6 +314,10 @@ std::vector<Reason> explain(const Pattern& pattern, const MatchIndex& index, Mat
     return {reason};
   }
   std::vector<Reason> out = Explainer(pattern, index, mode, result).run(attempts);
+  const bool other_call =
+      out.empty() || out[0].type == ReasonType::op_mismatch || out[0].type == ReasonType::target_mismatch;
+  if (result.matches.empty() && !result.gave_up && other_call)
+    if (std::vector<Reason> extra = ExtraCalls(pattern, index, mode).find(); !extra.empty()) return extra;
   if (out.empty() && result.matches.empty()) {  // the graph has no call to start from
     Reason reason;
     reason.type = ReasonType::target_mismatch;

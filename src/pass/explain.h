@@ -1,7 +1,8 @@
 // Why a pattern does not match: the misfits of the best attempt, then of the next ones.
 //
 // An attempt starts at one graph node and goes on after a misfit, so that it shows all that is wrong with it; the best
-// one fits most nodes. Nothing is formatted until it is shown.
+// one fits most nodes. Where the pattern matches without one of its calls, or without those that only convert or copy,
+// that is the reason. Nothing is formatted until it is shown.
 #pragma once
 
 #include <string>
@@ -29,6 +30,7 @@ struct Reason {
   bool has_values = false;
   NodeId user = -1;    // not_contained: who uses the value outside
   bool cycle = false;  // not_contained: ... and leads back into the match
+  bool extra = false;  // the graph has no such call behind `graph_node`; the rest of the pattern matches
 };
 
 inline constexpr std::size_t kMostReasons = 10;

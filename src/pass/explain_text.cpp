@@ -33,7 +33,10 @@ std::string kind_text(const Node& node) {
 }
 
 std::string values_text(const Graph& graph, const Value& value) {
-  return value_text(value, [&](NodeId id) { return graph.nodes[id].name; });
+  return value_text(value, [&](NodeId id) {
+    const Node& node = graph.nodes[id];
+    return node.target == "getattr" && node.name.starts_with("getattr") ? call_text(graph, id) : node.name;  // x.dtype
+  });
 }
 
 // Whether a slice holds a parameter or another value of the pattern.
@@ -118,6 +121,15 @@ ReasonText reason_text(const Reason& r, const Pattern& pattern, const MatchIndex
                                                              : "'" + index.graph.nodes[r.user].name + "'");
     out.advice = r.cycle ? "the match cannot become one call: take the outside node into the pattern, or return less"
                          : fmt::format("the value is used outside: return '{}' from the pattern", out.pattern_node);
+    return out;
+  }
+  if (r.extra) {
+    const Node& p = pattern.graph.nodes[r.pattern_node];
+    out.expected = kind_text(p);
+    out.actual = "none there, and the rest matches without it";
+    out.advice = fmt::format("the graph has no {} here; drop {} from the pattern",
+                             p.kind == NodeKind::call_method ? "." + p.target : p.target,
+                             call_text(pattern.graph, r.pattern_node));
     return out;
   }
   out.advice = misfit_advice(r, pattern, index, mode);

@@ -38,10 +38,11 @@ class CandidateList {
 
 class Search {
  public:
-  Search(const Pattern& pattern, const MatchIndex& index, MatchMode mode)
+  Search(const Pattern& pattern, const MatchIndex& index, MatchMode mode, std::size_t most_steps)
       : pattern_(pattern),
         index_(index),
         mode_(mode),
+        most_steps_(most_steps),
         binder_(pattern, index, mode),
         acyclic_(index),
         overlap_(index) {}
@@ -119,10 +120,9 @@ class Search {
   // Real patterns stay far below: these stop a hostile one, and outputs that are not connected with too many
   // combinations.
   bool gave_up() {
-    constexpr std::size_t kMostSteps = 100'000'000;  // one or two seconds
     constexpr std::size_t kMostJoined = 10'000'000;  // a quarter of a second
     const std::size_t joined = prepared_steps_ > 0 ? binder_.steps() - prepared_steps_ + acyclic_.steps() : 0;
-    if (binder_.steps() > kMostSteps || joined > kMostJoined) out_.gave_up = true;
+    if (binder_.steps() > most_steps_ || joined > kMostJoined) out_.gave_up = true;
     return out_.gave_up;
   }
 
@@ -141,6 +141,7 @@ class Search {
   const Pattern& pattern_;
   const MatchIndex& index_;
   MatchMode mode_;
+  std::size_t most_steps_;
   Binder binder_;
   AcyclicFilter acyclic_;
   OverlapFilter overlap_;
@@ -151,8 +152,8 @@ class Search {
 
 }  // namespace
 
-MatchResult find_matches(const Pattern& pattern, const MatchIndex& index, MatchMode mode) {
-  return Search(pattern, index, mode).run();
+MatchResult find_matches(const Pattern& pattern, const MatchIndex& index, MatchMode mode, std::size_t most_steps) {
+  return Search(pattern, index, mode, most_steps).run();
 }
 
 }  // namespace passnet

@@ -29,6 +29,9 @@ struct MatchResult {
   bool gave_up = false;  // unconnected outputs with too many combinations
 };
 
-MatchResult find_matches(const Pattern& pattern, const MatchIndex& index, MatchMode mode);
+// Real patterns stay far below so many steps, one or two seconds.
+inline constexpr std::size_t kMostMatchSteps = 100'000'000;
+MatchResult find_matches(const Pattern& pattern, const MatchIndex& index, MatchMode mode,
+                         std::size_t most_steps = kMostMatchSteps);
 
 }  // namespace passnet

@@ -65,16 +65,19 @@ std::string match_text(const Pattern& pattern, const MatchIndex& index, MatchMod
     out += fmt::format(
         "  the search was stopped: the pattern is too large, or its outputs are not connected and have too many "
         "combinations\n");
+  // Behind a match these are no failures: they say why it is the last one.
+  const std::string_view indent = n == 0 ? "" : "  ";
+  if (n > 0 && !reasons.empty()) out += "  no further match; what comes nearest:\n";
   for (const Reason& r : reasons) {
     const ReasonText t = reason_text(r, pattern, index, mode);
-    out += fmt::format("  {}\n", reason_line(r, t));
+    out += fmt::format("{}  {}\n", indent, reason_line(r, t));
     if (r.pattern_node >= 0)
-      out += fmt::format("    {}:{}: {}\n", pattern.graph.file, node_line(pattern.graph, r.pattern_node),
+      out += fmt::format("{}    {}:{}: {}\n", indent, pattern.graph.file, node_line(pattern.graph, r.pattern_node),
                          node_source_line(pattern.graph, r.pattern_node));
     if (r.graph_node >= 0)
-      out += fmt::format("    {}:{}: {}\n", index.graph.file, node_line(index.graph, r.graph_node),
+      out += fmt::format("{}    {}:{}: {}\n", indent, index.graph.file, node_line(index.graph, r.graph_node),
                          node_source_line(index.graph, r.graph_node));
-    out += fmt::format("    {}\n", t.advice);
+    out += fmt::format("{}    {}\n", indent, t.advice);
   }
   return out;
 }

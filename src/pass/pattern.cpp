@@ -96,11 +96,32 @@ std::vector<NodeId> reach(const Graph& graph, NodeId from, std::vector<bool>& he
   return out;
 }
 
+// x.masked_fill_(...), torch.relu_(x), relu(x, inplace=True), x += y: what it returns is x.
+bool writes_first_operand(const Node& node) {
+  const std::string_view target = node.target;
+  const auto says_in_place = [](const Kwarg& k) {
+    return k.name == "inplace" && k.value.kind == ValueKind::boolean && k.value.integer != 0;
+  };
+  const bool writes =
+      node_is_in_place(node) || std::any_of(node.kwargs.begin(), node.kwargs.end(), says_in_place) ||
+      (target.size() > 1 && target.ends_with('_') && !target.ends_with("__") && !target.starts_with("operator."));
+  return writes && !node.args.empty() && node.args[0].is_node();
+}
+
 PatternProblem find_problem(const Pattern& p, const std::vector<bool>& reached) {
   const auto name = [&](NodeId id) -> const std::string& { return p.graph.nodes[id].name; };
   for (NodeId id = 0; id + 1 < static_cast<NodeId>(p.graph.nodes.size()); ++id) {
-    if (p.users.of(id).empty() && !node_is_impure(p.graph.nodes[id]))
-      return {fmt::format("'{}' is computed and never used", name(id)), "return the value or remove the statement", id};
+    if (!p.users.of(id).empty() || node_is_impure(p.graph.nodes[id])) continue;
+    const Node& node = p.graph.nodes[id];
+    if (writes_first_operand(node)) {
+      const std::string& written = name(node.args[0].node);
+      return {fmt::format("'{}' writes '{}' in place, and its result is not used",
+                          node_is_in_place(node) ? written : node.target, written),
+              "it is matched by its result: give that a name and return it beside the others; the wrapper returns what "
+              "it wrote there",
+              id};
+    }
+    return {fmt::format("'{}' is computed and never used", name(id)), "return the value or remove the statement", id};
   }
   const NodeId output = static_cast<NodeId>(p.graph.nodes.size()) - 1;
   if (p.returning.empty())
