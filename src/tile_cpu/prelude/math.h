@@ -105,7 +105,8 @@ FUNCTION vf32 tanh_(vf32 x) {
                       -0.000358363044f);
   const vf32 small = fma_(p * t, x, x);
   const vf32 large = 1.0f - 2.0f / (exp_(a + a) + 1.0f);
-  return a < 1.0f ? small : real(bits(large) | (bits(x) & (i32)0x80000000));
+  const vf32 y = a < 1.0f ? small : large;
+  return real(bits(y) | (bits(x) & (i32)0x80000000));
 }
 // pi/2 in four parts, the rest of x in two; beyond 8192 the lanes go to the library.
 INLINE vf32 sin_quadrant(vf32 x, i32 shift, f32 (*exact)(f32)) {
