@@ -218,13 +218,14 @@ class Specs {
   Specs(const KernelNames& names, const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant)
       : names_(names), plan_(plan), launch_(launch), variant_(variant) {}
 
-  tile::ArgumentSpec spec(const std::string& name, const py::Parameter& p) const {
+  // `index`: of the parameter.
+  tile::ArgumentSpec spec(const std::string& name, const py::Parameter& p, std::size_t index) const {
     const LaunchArgument* found = find_argument(launch_, variant_, name);
     if (found == nullptr) refuse(p, fmt::format("parameter '{}' has no argument", name));
     const LaunchArgument& a = *found;
     if (a.items) {
       std::vector<tile::ArgumentSpec> items;
-      for (std::size_t i = 0; i < *a.items; ++i) items.push_back(spec(tile::item_name(name, i), p));
+      for (std::size_t i = 0; i < *a.items; ++i) items.push_back(spec(tile::item_name(name, i), p, index));
       auto out = tile::ArgumentSpec::tuple(std::move(items));
       if (const auto* fields = std::get_if<std::string>(&a.scalar.value)) out.constant = ConstValue::string(*fields);
       return out;
@@ -236,13 +237,24 @@ class Specs {
         std::holds_alternative<std::string>(scalar))
       return tile::ArgumentSpec::of(kernel_constant(a.scalar));
     if (std::holds_alternative<bool>(scalar)) return tile::ArgumentSpec::boolean();
-    if (const std::int64_t* v = std::get_if<std::int64_t>(&scalar)) return tile::ArgumentSpec::integer(*v);
+    if (const std::int64_t* v = std::get_if<std::int64_t>(&scalar))
+      return tile::ArgumentSpec::integer(*v, !is_listed("do_not_specialize", index));
     return tile::ArgumentSpec::real();
+  }
+
+  void check_listed(const py::Parameter& p, std::size_t index) const {
+    for (const char* option : {"do_not_specialize", "do_not_specialize_on_alignment"})
+      if (tile::is_constexpr_annotation(p.annotation) && is_listed(option, index))
+        refuse(p, fmt::format("'{}' is a tl.constexpr and listed in {}", p.name, option));
   }
 
  private:
   [[noreturn]] void refuse(const py::Parameter& p, std::string message) const {
     fail({Code::kernel, launch_.kernel.module->where(p.place), std::move(message), {}});
+  }
+  bool is_listed(std::string_view option, std::size_t parameter) const {
+    return launch_.kernel.owner != nullptr &&
+           jit_option_names(*launch_.kernel.owner, *launch_.kernel.function, option, parameter);
   }
   tile::ArgumentSpec pointer(const LaunchArgument& a, const py::Parameter& p) const {
     const Dtype dtype = plan_.buffers.at(static_cast<std::size_t>(a.buffer)).desc.dtype;
@@ -272,7 +284,11 @@ Result<std::vector<tile::ArgumentSpec>> kernel_arguments(const KernelNames& name
   return guarded([&] {
     const Specs specs(names, plan, launch, variant);
     std::vector<tile::ArgumentSpec> out;
-    for (const py::Parameter& p : launch.kernel.function->parameters) out.push_back(specs.spec(std::string(p.name), p));
+    const auto& parameters = launch.kernel.function->parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      specs.check_listed(parameters[i], i);
+      out.push_back(specs.spec(std::string(parameters[i].name), parameters[i], i));
+    }
     return out;
   });
 }

@@ -195,7 +195,8 @@ void find_jitted(PassModule& module, const py::Expr& e) {
   if (e.kind == py::ExprKind::call && e.items.size() == 2 && e.items[1]->kind == py::ExprKind::name &&
       is_jit(module, *e.items[0])) {
     const Binding* b = module.find(e.items[1]->text);
-    if (b != nullptr && b->kind == Binding::Kind::function && b->owner == &module) module.jitted.insert(b->statement);
+    if (b != nullptr && b->kind == Binding::Kind::function && b->owner == &module)
+      module.jitted[b->statement] = e.items[0]->kind == py::ExprKind::call ? e.items[0] : &e;
   }
   for (const py::Expr* item : e.items)
     if (item != nullptr) find_jitted(module, *item);
@@ -207,6 +208,26 @@ void find_jitted(PassModule& module, const py::Expr& e) {
 bool is_kernel(const PassModule& module, const py::Stmt& function) {
   return module.jitted.contains(&function) || std::any_of(function.decorators.begin(), function.decorators.end(),
                                                           [&](const py::Expr* d) { return is_jit(module, *d); });
+}
+
+bool jit_option_names(const PassModule& module, const py::Stmt& kernel, std::string_view option,
+                      std::size_t parameter) {
+  const auto called = module.jitted.find(&kernel);
+  const py::Expr* jit = called == module.jitted.end() ? nullptr : called->second;
+  for (const py::Expr* d : kernel.decorators)
+    if (is_jit(module, *d)) jit = d;
+  if (jit == nullptr || jit->kind != py::ExprKind::call) return false;
+  for (const py::Keyword& k : jit->keywords) {
+    if (k.name != option) continue;
+    const Binding* b = k.value->kind == py::ExprKind::name ? module.find(k.value->text) : nullptr;
+    const py::Expr& list = b != nullptr && b->value != nullptr && b->unpack == Binding::kWhole ? *b->value : *k.value;
+    return std::any_of(list.items.begin(), list.items.end(), [&](const py::Expr* item) {
+      return item->kind == py::ExprKind::string
+                 ? item->text == kernel.parameters[parameter].name
+                 : item->kind == py::ExprKind::integer && item->integer == static_cast<std::int64_t>(parameter);
+    });
+  }
+  return false;
 }
 
 bool is_main_block(const py::Stmt& s) {

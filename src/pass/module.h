@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "py/ast.h"
@@ -47,7 +46,8 @@ struct PassModule {
   std::vector<std::string> star_imports;   // paths outside the folder
   std::vector<const py::Stmt*> top_level;  // what would run at import: no imports, definitions or __main__ block
   bool top_level_runs = false;             // whether that does more than bind names: loops, items set, methods called
-  std::unordered_set<const py::Stmt*> jitted;  // functions that are kernels by a call: kernel = triton.jit(_kernel)
+  // Functions that are kernels by a call, kernel = triton.jit(_kernel), and the call that has the options.
+  std::unordered_map<const py::Stmt*, const py::Expr*> jitted;
   std::map<std::string, const PassModule*, std::less<>> files;  // of the folder, that functions import
   bool package = false;                                         // a folder of modules: its __init__.py, if it has one
   const Binding* find(std::string_view name) const;
@@ -102,5 +102,7 @@ std::string resolve_path(const PassModule& module, const py::Expr& expr);
 bool is_main_block(const py::Stmt& statement);
 // Whether a decorator or a call says triton.jit, through whatever alias.
 bool is_kernel(const PassModule& module, const py::Stmt& function);
+// Whether an option of triton.jit, do_not_specialize=["n", 2], names a kernel's parameter.
+bool jit_option_names(const PassModule& module, const py::Stmt& kernel, std::string_view option, std::size_t parameter);
 
 }  // namespace passnet

@@ -321,8 +321,7 @@ Operand Lowering::b_flip(Call& c) {
   const ValueId v = tensor_arg(c, 0);
   const Type t = type(v);
   if (!t.is_tile() || t.pointer) refuse(fmt::format("{} of {}", c.name, triton_type(t)));
-  const int rank = t.shape.rank;
-  return Operand::tensor(flip(v, c[1].is_none() ? rank - 1 : axis_of(integer_arg(c, 1, "dim"), rank, c.name)));
+  return Operand::tensor(flip(v, axis_of(integer_arg(c, 1, "dim"), t.shape.rank, c.name)));
 }
 
 // ---- matrix products
@@ -543,7 +542,11 @@ Operand Lowering::b_static_assert(Call& c) {
   if (c[0].is_tensor())
     refuse("tl.static_assert of a value computed when the kernel runs",
            "it is for constants; use tl.device_assert for others");
-  if (truth(c[0], c.name)) return {};
+  if (!c[0].is(Operand::Kind::constant) || !c[0].constant.is(ConstValue::Kind::boolean))
+    refuse(fmt::format("{} of {}, which is no bool", c.name, operand_text(c[0])), "compare it: N % 8 == 0");
+  if (!call_->keywords.empty())
+    refuse("tl.static_assert takes no keywords", "write tl.static_assert(condition, \"text\")");
+  if (c[0].constant.truth()) return {};
   std::string text = string_arg(c, 1, "msg").value_or("");
   const py::Expr* said = call_->items.size() > 1 ? call_->items[1] : nullptr;  // call_ is another inside of eval
   if (text.empty() && said != nullptr && said->kind == py::ExprKind::compare) {

@@ -77,7 +77,8 @@ Shape Lowering::shape_of(const Operand& v, std::string_view who) {
              "a literal or a tl.constexpr; a name that was assigned with = is no constant");
     const std::int64_t n = size.constant.integer;
     if (n <= 0 || (n & (n - 1)) != 0)
-      refuse(fmt::format("size {} of {} is no power of two", n, who), "take triton.next_power_of_2 and a mask");
+      refuse(fmt::format("size {} of {} is no power of two", n, who),
+             n == -1 ? "Triton infers no size: write it out" : "take triton.next_power_of_2 and a mask");
     if (n > kElementLimit || (elements *= n) > kElementLimit)
       refuse(fmt::format("a tile of more than {} elements", kElementLimit), "take smaller blocks and loop");
     out.push(static_cast<std::int32_t>(n));
@@ -87,7 +88,10 @@ Shape Lowering::shape_of(const Operand& v, std::string_view who) {
 
 int Lowering::axis_of(std::int64_t axis, int rank, std::string_view who) {
   if (axis < -rank || axis >= rank)
-    refuse(fmt::format("axis {} of {} for {} dimension{}", axis, who, rank, rank == 1 ? "" : "s"));
+    refuse(fmt::format("axis {} of {} for {} dimension{}", axis, who, rank, rank == 1 ? "" : "s"),
+           rank == 0   ? "a scalar has no axes"
+           : rank == 1 ? "the only axis is 0; size-1 dimensions count too, x[None, :] has two"
+                       : fmt::format("the axes are 0 to {}, or -{} to -1 from the end", rank - 1, rank));
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 

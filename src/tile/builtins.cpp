@@ -251,7 +251,7 @@ struct BuiltinTable {
       {"reduce", kTl | kMethod, "input, axis, combine_fn, keep_dims=False", &L::b_reduce, Code::reduce},
       {"associative_scan", kTl | kMethod, "input, axis, combine_fn, reverse=False", &L::b_reduce, Code::scan},
       {"map_elementwise", kTl, "scalar_fn, *args, pack=1", &L::b_map},
-      {"flip", kTl | kMethod, "x, dim=None", &L::b_flip},
+      {"flip", kTl | kMethod, "x, dim", &L::b_flip},
       {"gather", kTl | kMethod, "src, index, axis", &L::b_gather},
       {"histogram", kTl | kMethod, "input, num_bins, mask=None", &L::b_histogram},
       {"sort", kTl, "x, dim=None, descending=False", &L::b_sort},
@@ -391,6 +391,12 @@ constexpr Hint kHints[] = {
     {"block_id", "write tl.program_id(axis)"},
     {"libdevice", "write from triton.language.extra import libdevice"},
     {"sign", "write tl.where(x > 0, 1.0, tl.where(x < 0, -1.0, 0.0))"},
+    {"inf", "write float('inf')"},
+    {"nan", "write float('nan')"},
+    {"pi", "write math.pi, with import math"},
+    {"argsort",
+     "tl.sort gives the values alone; ranks are tl.sum((x[None, :] < x[:, None]).to(tl.int32), axis=1) where no two "
+     "are equal"},
     {"contiguous", "a tile has no layout; leave it out"},
     {"numpy", "kernels compute with triton.language only"},
 };

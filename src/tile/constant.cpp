@@ -253,6 +253,96 @@ Folded fold_unary(py::Op op, const ConstValue& a) {
   return wrong(fmt::format("'{}' of the constant {}", op_text(op), constant_text(a)));
 }
 
+std::string_view python_type(const ConstValue& v) {
+  switch (v.kind) {
+    case Kind::none: return "NoneType";
+    case Kind::boolean: return "bool";
+    case Kind::integer: return "int";
+    case Kind::real: return "float";
+    case Kind::string: return "str";
+    case Kind::type: return "dtype";
+    case Kind::tuple: return "tuple";
+  }
+  return "";
+}
+
+namespace {
+
+using Strings = std::vector<std::string_view>;
+
+std::uint64_t magnitude(const ConstValue& v) {
+  const auto bits = static_cast<std::uint64_t>(v.integer);
+  return v.integer < 0 ? 0 - bits : bits;
+}
+Folded whole(std::size_t v) { return {ConstValue::of(static_cast<std::int64_t>(v)), {}}; }
+Folded answer(bool v) { return {ConstValue::boolean(v), {}}; }
+Folded mapped(std::string text, char first, char last, int by) {
+  for (char& c : text)
+    if (c >= first && c <= last) c = static_cast<char>(c + by);
+  return {ConstValue::string(std::move(text)), {}};
+}
+std::size_t count(std::string_view text, std::string_view part) {
+  if (part.empty()) return text.size() + 1;
+  std::size_t out = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++out;
+  return out;
+}
+Folded replaced(std::string_view text, std::string_view from, std::string_view to) {
+  if (from.empty() || text.size() + count(text, from) * to.size() > 65536) return wrong("this replace of a constant");
+  std::string out;
+  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from)) {
+    out.append(text.substr(0, at)).append(to);
+    text.remove_prefix(at + from.size());
+  }
+  return {ConstValue::string(out.append(text)), {}};
+}
+
+// Methods of integers and bools ('i'), floats ('f') and strings ('s'), which take strings alone.
+struct Method {
+  char of;
+  std::string_view name;
+  std::size_t arguments;
+  Folded (*fold)(const ConstValue& v, const Strings& args);
+};
+constexpr Method kMethods[] = {
+    {'i', "bit_length", 0, [](const auto& v, const auto&) { return whole(std::bit_width(magnitude(v))); }},
+    {'i', "bit_count", 0, [](const auto& v, const auto&) { return whole(std::popcount(magnitude(v))); }},
+    {'f', "is_integer", 0,
+     [](const auto& v, const auto&) { return answer(std::isfinite(v.real) && v.real == std::floor(v.real)); }},
+    {'s', "startswith", 1, [](const auto& v, const auto& a) { return answer(v.text.starts_with(a[0])); }},
+    {'s', "endswith", 1, [](const auto& v, const auto& a) { return answer(v.text.ends_with(a[0])); }},
+    {'s', "find", 1,
+     [](const auto& v, const auto& a) { return integer(static_cast<std::int64_t>(v.text.find(a[0]))); }},
+    {'s', "count", 1, [](const auto& v, const auto& a) { return whole(count(v.text, a[0])); }},
+    {'s', "lower", 0, [](const auto& v, const auto&) { return mapped(v.text, 'A', 'Z', 'a' - 'A'); }},
+    {'s', "upper", 0, [](const auto& v, const auto&) { return mapped(v.text, 'a', 'z', 'A' - 'a'); }},
+    {'s', "strip", 0,
+     [](const auto& v, const auto&) {
+       return Folded{ConstValue::string(std::string(text_trim(v.text))), {}};
+     }},
+    {'s', "replace", 2, [](const auto& v, const auto& a) { return replaced(v.text, a[0], a[1]); }},
+};
+
+}  // namespace
+
+std::optional<Folded> fold_method(const ConstValue& of, std::string_view name,
+                                  const std::vector<ConstValue>* arguments) {
+  const char kind = of.is_integral() ? 'i' : of.is(Kind::real) ? 'f' : of.is(Kind::string) ? 's' : '-';
+  for (const Method& m : kMethods) {
+    if (m.of != kind || m.name != name) continue;
+    if (arguments == nullptr) return Folded{};
+    Strings strings;
+    for (const ConstValue& a : *arguments)
+      if (a.is(Kind::string)) strings.push_back(a.text);
+    if (strings.size() != m.arguments || arguments->size() != m.arguments)
+      return wrong(m.arguments == 0
+                       ? fmt::format(".{} takes no arguments here", name)
+                       : fmt::format(".{} takes {} string{} here", name, m.arguments, m.arguments == 1 ? "" : "s"));
+    return m.fold(of, strings);
+  }
+  return std::nullopt;
+}
+
 double round_real(double v, Elem elem) {
   if (elem == Elem::f64) return v;
   const double f = static_cast<double>(static_cast<float>(v));

@@ -47,6 +47,12 @@ struct Folded {
 Folded fold_binary(py::Op op, const ConstValue& a, const ConstValue& b);
 Folded fold_unary(py::Op op, const ConstValue& a);
 
+// Python's methods of numbers and strings. `arguments`: null asks only whether there is such a method.
+std::optional<Folded> fold_method(const ConstValue& of, std::string_view name,
+                                  const std::vector<ConstValue>* arguments);
+// "int", "str".
+std::string_view python_type(const ConstValue& v);
+
 // The nearest value that the type has (ties to even), by way of float32 for the halves.
 double round_real(double v, Elem elem);
 

@@ -46,8 +46,8 @@ Operand Operand::lost(std::string why) {
   return o;
 }
 
-ArgumentSpec ArgumentSpec::integer(std::int64_t value) {
-  if (value == 1) return of(ConstValue::of(value));
+ArgumentSpec ArgumentSpec::integer(std::int64_t value, bool specialised) {
+  if (value == 1 && specialised) return of(ConstValue::of(value));
   const bool fits =
       value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
   return {Kind::scalar, fits ? Elem::i32 : Elem::i64, {}, {}, {}};
@@ -80,7 +80,7 @@ Lowering::Lowering(const Names& names, const py::Module& file, const py::Stmt& k
 Function Lowering::lower(std::span<const ArgumentSpec> arguments) {
   if (kernel_.kind != K::function) refuse("a kernel is a function", {}, ErrorCode::internal);
   bind_parameters(kernel_, arguments);
-  run(kernel_.body, nullptr);
+  run_body(kernel_.body);
   return std::move(out_);
 }
 
@@ -94,12 +94,21 @@ void Lowering::bind_parameters(const py::Stmt& kernel, std::span<const ArgumentS
     place_ = p.place;
     if (p.kind != py::ParameterKind::normal)
       refuse(fmt::format("kernel {} has the parameter *{}", kernel.name, p.name), "name every parameter of a kernel");
+    refuse_marked(p);
     if (is_constexpr_annotation(p.annotation) && !a.is_constant())
       refuse(fmt::format("'{}' is a tl.constexpr; what is given for it is no constant", p.name),
              "a tl.constexpr takes numbers, bools, strings, None, element types, functions and tuples of them");
     set_name(p.name, bind(p, std::string(p.name), a));
   }
   place_ = kernel.place;
+}
+
+// Triton's compiler sees only the parameters that can be given in both ways.
+void Lowering::refuse_marked(const py::Parameter& p) const {
+  if (p.keyword_only || p.positional_only)
+    refuse(fmt::format("'{}' is a {} parameter, which Triton does not compile", p.name,
+                       p.keyword_only ? "keyword-only" : "positional-only"),
+           fmt::format("leave out the '{}' among the parameters", p.keyword_only ? '*' : '/'));
 }
 
 // What a kernel sees of an argument, or of a tuple's item.
@@ -170,8 +179,8 @@ void Lowering::assign(const py::Expr& target, Operand value) {
   using E = py::ExprKind;
   switch (target.kind) {
     case E::name: return set_name(target.text, std::move(value));
+    case E::list: refuse("a list of names in an assignment", "write a, b = ...");
     case E::tuple:
-    case E::list:
       if (!value.is(Operand::Kind::tuple))
         refuse(fmt::format("{} cannot be unpacked into {} names", operand_text(value), target.items.size()));
       for (const py::Expr* item : target.items)
@@ -226,8 +235,9 @@ void Lowering::refuse_statement(const py::Stmt& s) {
     case K::import:
     case K::import_from: refuse("an import inside a kernel", "import at module level");
     case K::raise: refuse("'raise' in a kernel", "use tl.static_assert or tl.device_assert");
-    case K::with: refuse("'with' in a kernel");
-    case K::try_: refuse("'try' in a kernel");
+    case K::with: refuse("'with' in a kernel", "kernels have no contexts: leave it out");
+    case K::try_:
+      refuse("'try' in a kernel", "kernels have no exceptions: decide with if or tl.where, or in the wrapper");
     case K::delete_: refuse("'del' in a kernel", "leave it out");
     case K::global:
     case K::nonlocal: refuse("'global' in a kernel", "kernels see only tl.constexpr values from outside");

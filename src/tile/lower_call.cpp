@@ -122,8 +122,9 @@ Operand Lowering::eval_call(const py::Expr& e) {
       const Operand& self = callee.items[0];
       if (self.is_constant() && self.constant.is(ConstValue::Kind::type))
         return call_type_method(self.constant, callee.text);
+      if (self.is_constant()) return call_constant_method(self.constant, callee.text, arguments());
       std::vector<Operand> args = arguments();
-      args.insert(args.begin(), self.is_number() ? Operand::tensor(to_tensor(self)) : self);
+      args.insert(args.begin(), self);
       const Home home = self.is(OK::descriptor) ? kDescriptor : kMethod;
       return call_builtin(*find_builtin(callee.text, home), "." + callee.text, std::move(args), keywords());
     }
@@ -290,6 +291,7 @@ Operand Lowering::call_function(const Operand& f, std::vector<Operand> args, Key
       refuse(fmt::format("the device function {} has the parameter {}{}, which is not supported", def.name,
                          p.kind == py::ParameterKind::var_positional ? "*" : "**", p.name),
              "name every parameter, or take one tuple: f((a, b))");
+  for (const py::Parameter& p : def.parameters) refuse_marked(p);
   std::vector<std::optional<Operand>> values(def.parameters.size());
   if (args.size() > values.size())
     refuse(fmt::format("{} takes {} arguments, not {}", def.name, values.size(), args.size()));
@@ -324,7 +326,7 @@ Operand Lowering::call_function(const Operand& f, std::vector<Operand> args, Key
   frame_ = &frame;
   std::optional<Operand> returned;
   try {
-    returned = run(def.body, nullptr);
+    returned = run_body(def.body);
   } catch (Failure& failure) {
     std::string note =
         fmt::format("in a call of {} from {}:{}:{}", def.name, caller->file->file(), place.line, place.column);
@@ -365,6 +367,17 @@ Operand Lowering::call_type_method(const ConstValue& of, std::string_view name) 
   }
   if (const auto elem = elem_of_name(name.substr(3))) return answer(scalar && t.elem == *elem);
   refuse(fmt::format("an element type has no '{}'", name));
+}
+
+Operand Lowering::call_constant_method(const ConstValue& of, std::string_view name, const std::vector<Operand>& args) {
+  std::vector<ConstValue> constants;
+  for (const Operand& a : args) {
+    if (!a.is_constant()) refuse(fmt::format(".{} of a constant with {}", name, operand_text(a)));
+    constants.push_back(a.constant);
+  }
+  Folded f = *fold_method(of, name, &constants);
+  if (!f.error.empty()) refuse(f.error);
+  return Operand::of(std::move(f.value));
 }
 
 // Python's math on constants.

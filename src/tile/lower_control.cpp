@@ -1,5 +1,9 @@
 // Control flow: if, for, while, return. A constant condition compiles one arm only; static_range unrolls; the rest
 // become the IR's structured ops, whose results are the names that change.
+//
+// A function that returns early is run twice. Triton compiles what follows a `return` inside an `if` too, whether it
+// can be reached or not, joins the names of both arms, and gives all returns one type. The rehearsal does that, and
+// what it emits is thrown away; the second run leaves out what is not reached.
 #include <algorithm>
 #include <array>
 
@@ -49,6 +53,67 @@ void Lowering::refuse_return(const py::Stmt& s) {
   refuse("'return' inside a loop", "put the rest of the body under an if; a loop runs to its end");
 }
 
+namespace {
+
+// Whether a return stands anywhere but at the end.
+bool returns_early(std::span<const py::Stmt* const> statements) {
+  const py::Stmt* first = first_return(statements);
+  return first != nullptr && first != statements.back();
+}
+
+}  // namespace
+
+// The type that two returns have together: a constant that both give stays one, else both are values of the run.
+Operand Lowering::common_result(Operand a, Operand b) {
+  if (a.is(OK::tuple) && b.is(OK::tuple) && a.items.size() == b.items.size() && a.text == b.text) {
+    for (std::size_t i = 0; i < a.items.size(); ++i)
+      a.items[i] = common_result(std::move(a.items[i]), std::move(b.items[i]));
+    return a;
+  }
+  if (same(a, b)) return a;
+  if (a.is_none() != b.is_none())
+    refuse("a function that returns a value on one path only", "end every path with a return of the same type");
+  a = run_time(std::move(a), "what is returned");
+  b = run_time(std::move(b), "what is returned");
+  if (!same_type(a, b, !lanes_))
+    refuse(fmt::format("the paths of a function return different types: {} and {}", operand_text(a), operand_text(b)),
+           "cast with .to(...) so that every return has one type");
+  return a;
+}
+
+// A returned value as all returns of the function give it.
+Operand Lowering::as_result(Operand v, const Operand& like) {
+  if (like.is_tensor()) return run_time(std::move(v), "what is returned");
+  for (std::size_t i = 0; i < v.items.size() && i < like.items.size(); ++i)
+    v.items[i] = as_result(std::move(v.items[i]), like.items[i]);
+  return v;
+}
+
+// Runs a function's body. Gives what it returns, or nothing.
+std::optional<Operand> Lowering::run_body(Stmts body) {
+  if (rehearsal_) {
+    run(body, nullptr);
+    return frame_->result;
+  }
+  if (returns_early(body)) {
+    Block* const outer = block_;
+    const Scope before = frame_->scope;
+    const std::size_t values = out_.types.size(), files = out_.files.size(), ops = ops_;
+    Block thrown_away;
+    block_ = &thrown_away;
+    rehearsal_ = true;
+    run(body, nullptr);
+    rehearsal_ = false;
+    block_ = outer;
+    frame_->scope = before;
+    out_.types.resize(values);
+    out_.names.resize(values);
+    out_.files.resize(files);
+    ops_ = ops;
+  }
+  return run(body, nullptr);
+}
+
 std::optional<Operand> Lowering::resume(const Rest* rest) {
   if (rest == nullptr) return std::nullopt;
   if (rest->loop == nullptr) return run(rest->statements, rest->next);
@@ -70,7 +135,7 @@ std::optional<Operand> Lowering::run(Stmts statements, const Rest* rest) {
     const Rest tail{statements.subspan(i + 1), nullptr, rest};
     switch (s.kind) {
       case K::expression:
-        if (s.value->kind != py::ExprKind::string) eval(*s.value);
+        if (s.value->kind != py::ExprKind::ellipsis) eval(*s.value);
         break;
       case K::assign: run_assign(s); break;
       case K::annotated: run_annotated(s); break;
@@ -87,31 +152,31 @@ std::optional<Operand> Lowering::run(Stmts statements, const Rest* rest) {
         Operand value = s.value == nullptr ? Operand{} : eval(*s.value);
         if (frame_->kernel && !value.is_none())
           refuse(fmt::format("kernel {} returns a value", kernel_.name), "a kernel gives its results with tl.store");
-        return value;
+        if (!rehearsal_) return frame_->result ? as_result(std::move(value), *frame_->result) : std::move(value);
+        frame_->result = frame_->result ? common_result(*frame_->result, std::move(value)) : std::move(value);
+        return std::nullopt;
       }
       case K::if_: {
         const Operand test = eval(*s.value);
         if (!test.is_tensor()) {
-          const Stmts arm = truth(test, "if") ? s.body : s.orelse;
-          if (contains_return(arm)) return run(arm, &tail);
+          const Stmts arm = decided(test, "if") ? s.body : s.orelse;
+          if (!rehearsal_ && contains_return(arm)) return run(arm, &tail);
           run(arm, nullptr);
           break;
         }
         const ValueId c = condition(test, "if");
-        if (!contains_return(s.body) && !contains_return(s.orelse)) {
-          run_if(c, s);
-          break;
-        }
-        if (loops_ > 0) refuse_return(*first_return(std::array{&s}));
-        return run_returning_if(c, s, tail);
+        const py::Stmt* inner = first_return(std::array{&s});
+        if (inner != nullptr && loops_ > 0) refuse_return(*inner);
+        if (inner != nullptr && !rehearsal_) return run_returning_if(c, s, tail);
+        run_if(c, s);
+        break;
       }
       case K::for_: {
-        if (!contains_return(s.body)) {
-          run_for(s);
+        const Range range = loop_range(s);
+        if (rehearsal_ || !range.is_static || !contains_return(s.body)) {
+          run_for(s, range);
           break;
         }
-        const Range range = loop_range(s);
-        if (!range.is_static) refuse_return(*first_return(s.body));
         const Unroll u = unroll(s, range);
         const Rest loop{{}, &u, &tail};
         return resume(&loop);
@@ -193,23 +258,9 @@ std::optional<Operand> Lowering::run_returning_if(ValueId condition, const py::S
   Operand values[2];
   for (int arm = 0; arm < 2; ++arm)
     if (returned[arm]) values[arm] = *returned[arm];
-  std::vector<ValueId> yielded[2];
-  if (same(values[0], values[1]) && !carries(values[0])) {  // mostly: nothing
-    join_arms(std::move(op), yielded);
-    return values[0];
-  }
   if (values[0].is_none() != values[1].is_none())
     refuse("a function that returns a value on one path only", "end every path with a return of the same type");
-  for (int arm = 0; arm < 2; ++arm) {
-    block_ = &op.blocks[static_cast<std::size_t>(arm)];
-    values[arm] = run_time(std::move(values[arm]), "what is returned");
-    flatten(values[arm], yielded[arm]);
-  }
-  block_ = outer;
-  if (!same_type(values[0], values[1], !lanes_))
-    refuse(fmt::format("the paths of a function return different types: {} and {}", operand_text(values[0]),
-                       operand_text(values[1])),
-           "cast with .to(...) so that every return has one type");
+  const std::vector<ValueId> yielded[2] = {flatten(values[0]), flatten(values[1])};
   const std::vector<ValueId> results = join_arms(std::move(op), yielded);
   std::span<const ValueId> ids = results;
   return rebuild(values[0], ids);
@@ -280,7 +331,7 @@ void Lowering::run_if(ValueId condition, const py::Stmt& s) {
 
 Operand Lowering::conditional(const py::Expr& e) {
   const Operand test = eval(*e.items[0]);
-  if (!test.is_tensor()) return eval(*e.items[truth(test, "a ternary") ? 1 : 2]);
+  if (!test.is_tensor()) return eval(*e.items[decided(test, "a ternary") ? 1 : 2]);
   Op op;
   op.code = Code::if_;
   op.operands = {condition(test, "a ternary")};
@@ -407,8 +458,7 @@ void Lowering::leave_loop(const std::vector<Carried>& names, Scope before, std::
   for (const Carried& c : names) set_name(c.name, rebuild(c.before, results));
 }
 
-void Lowering::run_for(const py::Stmt& s) {
-  const Range range = loop_range(s);
+void Lowering::run_for(const py::Stmt& s, const Range& range) {
   const std::string_view variable = s.targets[0]->text;
   if (range.is_static) {
     for (Unroll u = unroll(s, range); !u.done(); u.next += u.step) {

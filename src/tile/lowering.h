@@ -1,7 +1,8 @@
 // The inside of the front-end: one object per kernel walks the syntax and emits ops. Its parts, one file each:
 //   lower.cpp          the door, statements          lower_control.cpp  if, for, while, return
-//   lower_expr.cpp     expressions, names            lower_call.cpp     calls, binding of arguments, device functions
-//   lower_types.cpp    promotion, broadcasting       builtin_*.cpp      the functions of triton.language
+//   lower_expr.cpp     expressions                   lower_names.cpp    names, attributes
+//   lower_types.cpp    promotion, broadcasting       lower_call.cpp     calls, arguments, device functions
+//   builtin_*.cpp      the functions of triton.language
 // Failures are thrown (base/error.h) and become a Result at the door.
 #pragma once
 
@@ -107,6 +108,7 @@ struct Frame {
   bool kernel = false;
   bool defaults = false;  // evaluating default values: plain globals may be read
   Scope scope;
+  std::optional<Operand> result;  // what its returns give, where they were rehearsed: a constant only if all give it
 };
 
 class Lowering {
@@ -144,6 +146,7 @@ class Lowering {
   Operand compare(py::Op op, const Operand& a, const Operand& b);
   Operand power(const Operand& a, const Operand& b);
   bool truth(const Operand& v, std::string_view what);
+  bool decided(const Operand& v, std::string_view what);
   ValueId condition(const Operand& v, std::string_view what);
 
  private:
@@ -153,6 +156,7 @@ class Lowering {
   // ---- lower.cpp
   void bind_parameters(const py::Stmt& kernel, std::span<const ArgumentSpec> arguments);
   Operand bind(const py::Parameter& parameter, const std::string& name, const ArgumentSpec& argument);
+  void refuse_marked(const py::Parameter& p) const;
   void run_assign(const py::Stmt& s);
   void run_annotated(const py::Stmt& s);
   void run_augmented(const py::Stmt& s);
@@ -173,6 +177,9 @@ class Lowering {
     const Unroll* loop = nullptr;
     const Rest* next = nullptr;
   };
+  std::optional<Operand> run_body(Stmts body);
+  Operand common_result(Operand a, Operand b);
+  Operand as_result(Operand v, const Operand& like);
   // The returned value, or nothing where the end was reached.
   std::optional<Operand> run(Stmts statements, const Rest* rest);
   std::optional<Operand> resume(const Rest* rest);
@@ -180,13 +187,13 @@ class Lowering {
   [[noreturn]] void refuse_return(const py::Stmt& s);
   void run_if(ValueId condition, const py::Stmt& s);
   std::vector<ValueId> join_arms(Op op, const std::vector<ValueId> (&yielded)[2]);
-  void run_for(const py::Stmt& s);
   void run_while(const py::Stmt& s);
   struct Range {
     Operand lo, hi, step;
     bool is_static = false;
   };
   Range loop_range(const py::Stmt& s);
+  void run_for(const py::Stmt& s, const Range& range);
   Unroll unroll(const py::Stmt& s, const Range& range);
   struct Carried {
     std::string_view name;
@@ -201,17 +208,19 @@ class Lowering {
 
   // ---- lower_expr.cpp
   Operand eval_one(const py::Expr& e);
+  Operand eval_subscript(const py::Expr& e);
+  Operand eval_logic(const py::Expr& e);
+  Operand eval_compare(const py::Expr& e);
+  Operand eval_comprehension(const py::Expr& e);
+  std::string eval_fstring(const py::Expr& e);
+
+  // ---- lower_names.cpp
   Operand eval_name(const py::Expr& e);
   Operand from_named(const Named& named, std::string_view name);
   Operand eval_attribute(const py::Expr& e);
   Operand attribute(const Operand& object, std::string_view name);
   Operand path_attribute(const std::string& path);
   Operand type_attribute(const ConstValue& v, std::string_view name);
-  Operand eval_subscript(const py::Expr& e);
-  Operand eval_logic(const py::Expr& e);
-  Operand eval_compare(const py::Expr& e);
-  Operand eval_comprehension(const py::Expr& e);
-  std::string eval_fstring(const py::Expr& e);
 
   // ---- lower_call.cpp
   Operand eval_call(const py::Expr& e);
@@ -224,6 +233,7 @@ class Lowering {
   Operand make_record(const Operand& record, std::vector<Operand> args,
                       std::vector<std::pair<std::string_view, Operand>> kwargs);
   Operand call_type_method(const ConstValue& of, std::string_view name);
+  Operand call_constant_method(const ConstValue& of, std::string_view name, const std::vector<Operand>& args);
   Operand call_math(std::string_view name, std::span<const Operand> args);
   Operand call_limits(const std::string& callee, const std::vector<Operand>& args);
 
@@ -387,8 +397,9 @@ class Lowering {
   Block* block_ = nullptr;
   Frame* frame_ = nullptr;
   Frame kernel_frame_;
-  bool exact_ = false;  // in a call that says so: no approximate instructions
-  bool lanes_ = false;  // in a function of scalars that runs on tiles: an element each
+  bool exact_ = false;      // in a call that says so: no approximate instructions
+  bool rehearsal_ = false;  // what is emitted is thrown away (lower_control.cpp)
+  bool lanes_ = false;      // in a function of scalars that runs on tiles: an element each
   py::Place place_;
   int depth_ = 0;
   int calls_ = 0;
