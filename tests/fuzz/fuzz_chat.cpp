@@ -9,6 +9,7 @@
 
 namespace {
 
+using namespace passnet;
 using namespace passnet::agent;
 
 [[noreturn]] void broken(std::string_view why, const std::string& text) {

@@ -393,7 +393,8 @@ TEST(RunIndex, CountsTheRecordsThatCount) {
     for (const Record& r : latest_records(journal_read(run.path)->records))
       counted[record_key(r.task, r.graph, r.candidate)] = r.finished;
     const auto index = RunIndex::open(run.path);
-    for (const IndexRow& r : *(*index)->latest()) indexed[record_key(r.task, r.graph, r.candidate)] = r.finished;
+    const auto rows = *(*index)->latest();
+    for (const IndexRow& r : rows) indexed[record_key(r.task, r.graph, r.candidate)] = r.finished;
     RC_ASSERT(counted == indexed);
   }));
 }
