@@ -109,6 +109,7 @@ Operand Lowering::b_program_id(Call& c) {
 Operand Lowering::b_arange(Call& c) {
   const std::int64_t from = integer_arg(c, 0, "start"), to = integer_arg(c, 1, "end");
   if (from < integer_min(Elem::i32) || to > integer_max(Elem::i32)) refuse("tl.arange beyond int32");
+  if (from < 0) refuse(fmt::format("tl.arange starts at {}", from), fmt::format("write tl.arange(0, N) - {}", -from));
   if (to <= from) refuse(fmt::format("tl.arange({}, {}) is empty", from, to), "the end must be above the start");
   const std::int64_t n = to - from;
   if ((n & (n - 1)) != 0)

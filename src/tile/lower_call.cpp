@@ -62,6 +62,29 @@ struct SignatureItem {
   bool many = false;              // *name
 };
 
+// The values that Triton knows of hints, which are ignored here. `function`: the one whose hint it is, or all.
+struct HintRow {
+  std::string_view argument, function, values;
+};
+constexpr HintRow kHints[] = {
+    {"cache_modifier", "load", ".ca, .cg, .cv"},
+    {"cache_modifier", "store", ".wb, .cg, .cs, .wt"},
+    {"eviction_policy", "", "evict_first, evict_last"},
+    {"sem", "", "acquire, release, acq_rel, relaxed"},
+    {"scope", "", "gpu, cta, sys"},
+};
+
+// The hint's values where `text` is none of them.
+std::string_view other_values(std::string_view argument, std::string_view function, std::string_view text) {
+  for (const HintRow& row : kHints) {
+    if (row.argument != argument || (!row.function.empty() && row.function != function)) continue;
+    for (const std::string_view value : text_split(row.values, ','))
+      if (text_trim(value) == text) return {};
+    return row.values;
+  }
+  return {};
+}
+
 std::vector<SignatureItem> signature_items(std::string_view signature) {
   std::vector<SignatureItem> out;
   if (signature.empty()) return out;
@@ -212,6 +235,12 @@ Operand Lowering::call_builtin(const Builtin& row, std::string name, std::vector
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (call.args[i].is(OK::lost)) refuse(call.args[i].text);
+    if (given[i] && call.args[i].is_constant() && call.args[i].constant.truth()) {
+      const ConstValue& v = call.args[i].constant;
+      if (const std::string_view values = other_values(items[i].name, row.name, v.text); !values.empty())
+        refuse(fmt::format("{} has no {} {}", call.name, items[i].name, constant_text(v)),
+               fmt::format("it is one of {}", values));
+    }
     if (given[i] || items[i].many) continue;
     if (items[i].default_text.empty())
       refuse(fmt::format("{} is missing its argument '{}'", call.name, items[i].name), signature());

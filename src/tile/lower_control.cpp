@@ -70,7 +70,7 @@ Operand Lowering::common_result(Operand a, Operand b) {
       a.items[i] = common_result(std::move(a.items[i]), std::move(b.items[i]));
     return a;
   }
-  if (same(a, b)) return a;
+  if (same(a, b) || (a.is_constant() && b.is_constant() && a.constant == b.constant)) return a;  // 1 is True is 1.0
   if (a.is_none() != b.is_none())
     refuse("a function that returns a value on one path only", "end every path with a return of the same type");
   a = run_time(std::move(a), "what is returned");
@@ -84,6 +84,7 @@ Operand Lowering::common_result(Operand a, Operand b) {
 // A returned value as all returns of the function give it.
 Operand Lowering::as_result(Operand v, const Operand& like) {
   if (like.is_tensor()) return run_time(std::move(v), "what is returned");
+  if (like.is_constant()) return like;
   for (std::size_t i = 0; i < v.items.size() && i < like.items.size(); ++i)
     v.items[i] = as_result(std::move(v.items[i]), like.items[i]);
   return v;
