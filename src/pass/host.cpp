@@ -36,7 +36,15 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
       if (auto item = own(object, "__getitem__", {index}, place)) return *item;
       return get_item(HostValue::sequence(Kind::tuple, iterate(object, place)), index, place);
     case Kind::opaque:
-      refuse(Code::pass, "replacement_args takes an argument apart", place, "pass it whole, and take it apart in the wrapper");
+      refuse(Code::pass, "replacement_args takes an argument apart", place,
+             "pass it whole, and take it apart in the wrapper");
+    case Kind::function:
+      if (object.function->statement != nullptr)
+        raise("TypeError",
+              fmt::format("function '{0}' has no items; where {0}[grid](...) is meant, put @triton.jit above {0}",
+                          object.function->statement->name),
+              place);
+      [[fallthrough]];
     default: raise("TypeError", fmt::format("{} has no items", host_type_name(object)), place);
   }
   if (index.is(Kind::slice)) return get_slice(object, index, place);
@@ -178,7 +186,14 @@ HostValue argument_value(HostMachine& machine, HostArgument& argument, std::size
 HostValue wrapper_value(HostMachine& machine, const PassModule& pass) {
   const Binding* b = pass.find("replacement_func");
   const py::Place place = b != nullptr && b->statement != nullptr ? b->statement->place : py::Place{};
-  return machine.call(machine.module_value(pass, "replacement_func", place), {}, {}, place);
+  const HostValue function = machine.module_value(pass, "replacement_func", place);
+  try {
+    return machine.call(function, {}, {}, place);
+  } catch (HostRaise& raised) {  // most often the wrapper, called where it is to be returned
+    if (raised.type == "TypeError" && raised.message.find("() is missing its argument") != std::string::npos)
+      raised.message += "; replacement_func returns the wrapper itself, without calling it";
+    throw;
+  }
 }
 
 }  // namespace

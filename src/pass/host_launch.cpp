@@ -436,7 +436,10 @@ HostMachine::BoundCall HostMachine::bind_call(const py::Stmt& kernel, const Host
       refuse(Code::host, fmt::format("launch option '{}' other than 'tf32', the default", name), place,
              "write tl.dot(a, b, input_precision=...) in the kernel");
     } else if (!is_launch_option(name)) {
-      raise("TypeError", fmt::format("{} has no parameter '{}'", kernel.name, name), place);
+      std::vector<std::string> known;
+      for (const py::Parameter& own : kernel.parameters) known.emplace_back(own.name);
+      raise("TypeError", fmt::format("{} has no parameter '{}'; it has {}", kernel.name, name, text_join(known, ", ")),
+            place);
     }
   }
   return out;

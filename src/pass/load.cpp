@@ -64,8 +64,13 @@ HostValue required_function(HostProgram& program, const PassModule& module, std:
   };
   if (module.find(name) == nullptr) missing();
   HostValue v = program.value(name).take();
-  if (!v.is(Kind::function) && !v.is(Kind::partial)) missing();
-  return v;
+  if (v.is(Kind::function) || v.is(Kind::partial)) return v;
+  const Binding& b = *module.find(name);
+  if (b.statement == nullptr || b.owner == nullptr) missing();
+  fail({Code::pass,
+        b.owner->syntax.where(b.statement->place),
+        fmt::format("'{}' is of type {}, no function", name, host_type_name(v)),
+        {fmt::format("write def {}(...): a pass file has pattern, replacement_args and replacement_func", name)}});
 }
 
 // A host value as a graph's literal; opaque arguments become references to placeholders.
