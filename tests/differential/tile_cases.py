@@ -850,8 +850,8 @@ def twice(v, N: tl.constexpr):
 @triton.jit
 def both(a, b, SWAP: tl.constexpr = False):
     if SWAP:
-        return b - a, a
-    return a - b, b
+        return b - a, a + b
+    return a - b, b + a
 
 
 @triton.jit

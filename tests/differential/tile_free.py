@@ -22,8 +22,8 @@ def twice(v, N: tl.constexpr):
 @triton.jit
 def both(a, b, SWAP: tl.constexpr = False):
     if SWAP:
-        return b - a, a
-    return a - b, b
+        return b - a, a + b
+    return a - b, b + a
 
 
 @triton.jit
@@ -218,7 +218,7 @@ class Free(Mixed):
         self.count += 1
         a, b = f"e{self.count}", f"o{self.count}"
         self.line(f"{a}, {b} = tl.split(tl.reshape({x.text}, [{n // 2}, 2]))")
-        joined = self.r.choice([f"tl.join({b}, {a})", f"tl.join({a} + {b}, {b})", f"tl.interleave({a}, {a})", f"tl.flip(tl.interleave({b}, {a}))"])
+        joined = self.r.choice([f"tl.join({b}, {a})", f"tl.join({a} + {b}, {b})", f"tl.interleave({a}, {a})", f"tl.flip(tl.interleave({b}, {a}), 0)"])
         return self.name(f"tl.reshape({joined}, {list(self.shape)})", x.dtype, x.shape)
 
     def columns(self):
