@@ -34,11 +34,18 @@ bool Emitter::rowwise(const Group& group) const {
 bool Emitter::joins_rows(std::span<const Group> groups, const Group& next) {
   if (!rowwise(next) || next.domain[0] != groups[0].domain[0]) return false;
   std::set<ValueId> made;
+  std::set<int> storages;  // what is made there may be read by another shape
+  const auto storage_of = [&](int array) { return arrays_[static_cast<std::size_t>(array)].storage; };
+  const auto make = [&](ValueId v) {
+    made.insert(v);
+    if (home(v).kind == Home::Kind::array) storages.insert(storage_of(home(v).array));
+  };
   for (const Group& g : groups) {
     for (const Root& r : g.roots) {
       if (r.op != nullptr)
-        for (const ValueId v : r.op->results) made.insert(v);
-      if (r.publish) made.insert(r.value);
+        for (const ValueId v : r.op->results) make(v);
+      if (r.publish) make(r.value);
+      if (r.array >= 0) storages.insert(storage_of(r.array));
       for (const Root& n : next.roots)
         for (const Access& a : r.accesses)
           for (const Access& b : n.accesses)
@@ -47,14 +54,7 @@ bool Emitter::joins_rows(std::span<const Group> groups, const Group& next) {
   }
   // Of what these rows make the next may read its own row, by another shape too, if that has the same rows.
   const auto is_made = [&](ValueId v) {
-    if (made.contains(v)) return true;
-    if (home(v).kind != Home::Kind::array) return false;
-    const int storage = arrays_[static_cast<std::size_t>(home(v).array)].storage;
-    return std::any_of(groups.begin(), groups.end(), [&](const Group& g) {
-      return std::any_of(g.roots.begin(), g.roots.end(), [&](const Root& r) {
-        return r.array >= 0 && arrays_[static_cast<std::size_t>(r.array)].storage == storage;
-      });
-    });
+    return made.contains(v) || (home(v).kind == Home::Kind::array && storages.contains(storage_of(home(v).array)));
   };
   for (const Root& r : next.roots)
     for (const At& at : r.evaluated)
