@@ -266,7 +266,7 @@ class Free(Mixed):
         p = f"z{len(self.arguments)}"
         self.argument(p, Buffer(dtype, self.values_of(dtype, self.elements)))
         x = self.name(f"tl.load({p} + at, mask=mask, other={self.literal(dtype)})", dtype, self.shape)
-        y = self.name(self.r.choice([f"tl.maximum({x.text}, {self.literal(dtype)})", f"-{x.text}", f"{x.text} * 2"]), dtype, self.shape)
+        y = self.name(self.r.choice([f"tl.maximum({x.text}, {self.literal(dtype)}).to(tl.{dtype})", f"-{x.text}", f"{x.text} * 2"]), dtype, self.shape)
         self.line(f"tl.store({p} + at, {y.text}, mask=mask)")
         return y
 
