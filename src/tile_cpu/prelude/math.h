@@ -235,8 +235,16 @@ INLINE Divisor divisor(f32 b) {
   return {b, 1.0f / b, e > 67 && e < 187 && (m & 0x7fffff) != 0x7fffff};
 }
 INLINE vf32 div_by(vf32 a, Divisor d) {
-  const vi32 usual = (vu32)(bits(a) & 0x7fffffff) - (68u << 23) < (118u << 23);
-  if (__builtin_expect(!d.fast || !every(usual), 0)) return a / d.b;
-  const vf32 q = a * d.r;
-  return fma_(fma_(-q, all(d.b), a), all(d.r), q);
+  const vu32 size = (vu32)(bits(a) & 0x7fffffff) - (68u << 23);
+  const vf32 q = a * d.r;  // of a zero it has the sign already
+#ifdef PARTS
+  const u16 usual = __builtin_ia32_ucmpd512_mask((vi32)size, all((i32)(118u << 23)), 1, -1),
+            other = __builtin_ia32_cmpps512_mask(a, vf32{}, 4, -1, 4);
+  if (__builtin_expect(!d.fast || (usual & other) != other, 0)) return a / d.b;
+  return __builtin_ia32_vfmaddps512_mask3(fma_(-q, all(d.b), a), all(d.r), q, other, 4);
+#else
+  const vi32 zero = a == 0;
+  if (__builtin_expect(!d.fast || !every((size < (118u << 23)) | zero), 0)) return a / d.b;
+  return pick(zero, q, fma_(fma_(-q, all(d.b), a), all(d.r), q));
+#endif
 }
