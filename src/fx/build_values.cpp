@@ -116,8 +116,8 @@ void GraphBuilder::check_joined(py::Op op, const Value& left, const Value& right
   if (op == py::Op::add && right.is_sequence() &&
       count_values(left, place) + count_values(right, place) > most_values())
     too_long(place);
-  constexpr std::int64_t kMostTimes = 4096;  // more is not computed here
-  if (op != py::Op::mul || right.kind != ValueKind::integer || right.integer <= 0 || right.integer > kMostTimes) return;
+  if (op != py::Op::mul || right.kind != ValueKind::integer || right.integer <= 0 || right.integer > kMostRepeated)
+    return;  // more is not computed
   if (static_cast<std::size_t>(right.integer) > most_values() / count_values(left, place)) too_long(place);
 }
 

@@ -120,8 +120,8 @@ std::optional<Value> fold_binary(py::Op op, const Value& a, const Value& b) {
     return out;
   }
   if (op == py::Op::mul && a.is_sequence() && b.kind == ValueKind::integer) {
-    constexpr std::int64_t kLongest = 4096;
-    if (b.integer > kLongest || (b.integer > 0 && a.items.size() > static_cast<std::size_t>(kLongest / b.integer)))
+    if (b.integer > kMostRepeated ||
+        (b.integer > 0 && a.items.size() > static_cast<std::size_t>(kMostRepeated / b.integer)))
       return std::nullopt;
     Value out = Value::sequence(a.kind, {});
     for (std::int64_t i = 0; i < b.integer; ++i) out.items.insert(out.items.end(), a.items.begin(), a.items.end());

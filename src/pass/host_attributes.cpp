@@ -250,10 +250,10 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       if (name == "is_floating_point") return HostValue::boolean(dtype_row(object.dtype).floating);
       if (name == "is_complex")
         return HostValue::boolean(object.dtype == Dtype::complex64 || object.dtype == Dtype::complex128);
-      if (name == "is_signed")
-        return HostValue::boolean(object.dtype != Dtype::uint8 && object.dtype != Dtype::boolean &&
-                                  object.dtype != Dtype::uint16 && object.dtype != Dtype::uint32 &&
-                                  object.dtype != Dtype::uint64);
+      if (name == "is_signed") {
+        const auto least = dtype_limit(object.dtype, "min");
+        return HostValue::boolean(least && (least->integer < 0 || least->real < 0));
+      }
       if (const auto limit = dtype_limit(object.dtype, name))
         return limit->integral ? HostValue::of(limit->integer) : HostValue::of(limit->real);
       break;
