@@ -258,7 +258,8 @@ std::vector<std::string> compile_flags(Build build) {
                                     "-fwrapv",
                                     "-fno-strict-aliasing",
                                     "-fno-finite-loops",
-                                    "-w"};
+                                    "-w",
+                                    "-Wno-psabi"};
 #if defined(__aarch64__)
   flags.emplace_back("-mcpu=native");
 #else

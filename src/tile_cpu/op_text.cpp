@@ -18,7 +18,7 @@ std::string comparison(Code code, const std::string& a, const std::string& b, El
     if (code == Code::le) return fmt::format("(~{} | {})", a, b);
     if (code == Code::ge) return fmt::format("({} | ~{})", a, b);
   }
-  return fmt::format("mask({} {} {})", a, tile::infix(code), b);
+  return fmt::format("{}_({}, {})", tile::op_row(code).name, a, b);
 }
 
 // Of a non-negative dividend by a positive constant: unsigned, so that the compiler needs no correction.
@@ -35,7 +35,7 @@ std::string division(Code code, std::span<const OperandText> x, Elem e) {
 std::string cast_text(const OperandText& x, Elem to) {
   const Elem from = x.elem;
   if (from == to) return x.text;
-  if (to == Elem::i1) return fmt::format("mask({} != 0)", x.text);
+  if (to == Elem::i1) return fmt::format("ne_({}, {}{{}})", x.text, lanes_name(from));
   const std::string source = from == Elem::i1 ? fmt::format("(-{})", x.text) : x.text;
   if (tile::is_float(from) && !tile::is_float(to)) return fmt::format("to_{}({})", lanes_name(to), source);
   if (scalar_name(from) == scalar_name(to)) return tile::is_float(to) ? tile::rounded(source, to) : source;
@@ -73,6 +73,8 @@ std::string lanes_text(const tile::Op& op, std::span<const OperandText> x, Elem 
     case Code::shl:
     case Code::shr:
       if (one_bit) return fmt::format("({} & ~{})", x[0].text, x[1].text);
+      if (x[1].constant > 0 && x[1].constant < tile::elem_row(result).bits)
+        return fmt::format("{} {} {}", x[0].text, code == Code::shl ? "<<" : ">>", x[1].constant);
       break;
     default: break;
   }

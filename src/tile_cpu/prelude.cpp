@@ -12,8 +12,8 @@ constexpr tile::PreludeText kTexts[] = {
 
 // In this order; later ones use earlier ones.
 constexpr tile::PreludePart kParts[] = {
-    {"core.h", ""}, {"half.h", ""},    {"math.h", ""},         {"erf.h", "erf_("},      {"memory.h", ""},
-    {"turn.h", ""}, {"dot.h", "dot<"}, {"checked.h", "hooks"}, {"atomic.h", "atomic_"},
+    {"lanes.h", ""},  {"core.h", ""}, {"half.h", ""},    {"math.h", ""},         {"erf.h", "erf_("},
+    {"memory.h", ""}, {"turn.h", ""}, {"dot.h", "dot<"}, {"checked.h", "hooks"}, {"atomic.h", "atomic_"},
 };
 
 }  // namespace

@@ -1,124 +1,8 @@
-// Types and lanes. A vector has L lanes of any element type; i1 is a lane of all or no bits.
-typedef signed char i8;
-typedef short i16;
-typedef int i32;
-typedef long i64;
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long u64;
-typedef float f32;
-typedef double f64;
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
-#define L 16
-#elif defined(__AVX2__)
-#define L 8
-#else
-#define L 4
-#endif
-#if defined(__aarch64__) && !defined(__clang__)
-#define NEON
-#endif
-#define INLINE static inline __attribute__((always_inline))
-#if defined(__aarch64__)
-#define CALLED static __attribute__((noinline, aarch64_vector_pcs))
-#else
-#define CALLED static __attribute__((noinline))
-#endif
-#define VECTOR(T, V) typedef T V __attribute__((vector_size(sizeof(T) * L)))
-VECTOR(i8, vi8);
-VECTOR(i16, vi16);
-VECTOR(i32, vi32);
-VECTOR(i64, vi64);
-VECTOR(u8, vu8);
-VECTOR(u16, vu16);
-VECTOR(u32, vu32);
-VECTOR(u64, vu64);
-VECTOR(f32, vf32);
-VECTOR(f64, vf64);
-union Argument {
-  void* pointer;
-  i64 integer;
-  f64 real;
-};
-INLINE vi8 all(i8 x) { return x - vi8{}; }
-INLINE vi16 all(i16 x) { return x - vi16{}; }
-INLINE vi32 all(i32 x) { return x - vi32{}; }
-INLINE vi64 all(i64 x) { return x - vi64{}; }
-INLINE vu8 all(u8 x) { return x - vu8{}; }
-INLINE vu16 all(u16 x) { return x - vu16{}; }
-INLINE vu32 all(u32 x) { return x - vu32{}; }
-INLINE vu64 all(u64 x) { return x - vu64{}; }
-INLINE vf32 all(f32 x) { return x - vf32{}; }  // x - 0 is x, for -0 too
-INLINE vf64 all(f64 x) { return x - vf64{}; }
-INLINE vi32 all(bool x) { return all(-(i32)x); }
-INLINE vi32 iota() {
-#if L == 16
-  return vi32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-#elif L == 8
-  return vi32{0, 1, 2, 3, 4, 5, 6, 7};
-#else
-  return vi32{0, 1, 2, 3};
-#endif
-}
-INLINE vi32 below(i32 n) { return iota() < n; }  // the first n lanes
-#if defined(NEON)
-// GCC converts these lane by lane.
-#define WITH_ZEROS(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5, 2, 6, 3, 7)
-typedef u8 Bytes __attribute__((vector_size(16)));
-template <class V, class X>
-INLINE V to(V, X x) {
-  return __builtin_convertvector(x, V);
-}
-INLINE vi32 to(vi32, vu16 x) { return (vi32)WITH_ZEROS(x, vu16{}); }
-INLINE vi32 to(vi32, vi16 x) { return (vi32)WITH_ZEROS(vi16{}, x) >> 16; }
-INLINE vi32 to(vi32, vu8 x) { return (vi32)(all(__builtin_bit_cast(u32, x)) >> vu32{0, 8, 16, 24} & 255); }
-INLINE vi32 to(vi32, vi8 x) { return (vi32)(all(__builtin_bit_cast(u32, x)) << vu32{24, 16, 8, 0}) >> 24; }
-INLINE vu8 to(vu8, vi32 x) {
-  const Bytes low = __builtin_shufflevector((Bytes)x, (Bytes)x, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12);
-  return __builtin_bit_cast(vu8, ((vu32)low)[0]);
-}
-#define THROUGH_I32(X)                                      \
-  INLINE vu32 to(vu32, X x) { return (vu32)to(vi32{}, x); } \
-  INLINE vf32 to(vf32, X x) { return __builtin_convertvector(to(vi32{}, x), vf32); }
-THROUGH_I32(vu16)
-THROUGH_I32(vi16)
-THROUGH_I32(vu8)
-THROUGH_I32(vi8)
-INLINE vi8 to(vi8, vi32 x) { return (vi8)to(vu8{}, x); }
-INLINE vu8 to(vu8, vu32 x) { return to(vu8{}, (vi32)x); }
-INLINE vi8 to(vi8, vu32 x) { return (vi8)to(vu8{}, (vi32)x); }
-#define TO(V, x) to(V{}, x)
-#else
-#define TO(V, x) __builtin_convertvector(x, V)
-#endif
-INLINE vi32 mask(vi32 m) { return m; }
-INLINE vi32 mask(vi8 m) { return TO(vi32, m); }
-INLINE vi32 mask(vi16 m) { return TO(vi32, m); }
-INLINE vi32 mask(vi64 m) { return TO(vi32, m); }
-INLINE vf32 pick(vi32 m, vf32 a, vf32 b) { return m ? a : b; }
-INLINE vi32 pick(vi32 m, vi32 a, vi32 b) { return m ? a : b; }
-INLINE vu32 pick(vi32 m, vu32 a, vu32 b) { return m ? a : b; }
-INLINE vf64 pick(vi32 m, vf64 a, vf64 b) { return TO(vi64, m) ? a : b; }
-INLINE vi64 pick(vi32 m, vi64 a, vi64 b) { return TO(vi64, m) ? a : b; }
-INLINE vu64 pick(vi32 m, vu64 a, vu64 b) { return TO(vi64, m) ? a : b; }
-INLINE vi16 pick(vi32 m, vi16 a, vi16 b) { return TO(vi16, m) ? a : b; }
-INLINE vu16 pick(vi32 m, vu16 a, vu16 b) { return TO(vi16, m) ? a : b; }
-INLINE vi8 pick(vi32 m, vi8 a, vi8 b) { return TO(vi8, m) ? a : b; }
-INLINE vu8 pick(vi32 m, vu8 a, vu8 b) { return TO(vi8, m) ? a : b; }
-#define PICK1(T) \
-  INLINE T pick(bool m, T a, T b) { return m ? a : b; }
-PICK1(bool)
-PICK1(i8) PICK1(i16) PICK1(i32) PICK1(i64) PICK1(u8) PICK1(u16) PICK1(u32) PICK1(u64) PICK1(f32) PICK1(f64) INLINE vi32
-    bits(vf32 x) {
-  return (vi32)x;
-}
+// Arithmetic that is spelled otherwise than for numbers.
+INLINE vi32 bits(vf32 x) { return (vi32)x; }
 INLINE vf32 real(vi32 x) { return (vf32)x; }
 INLINE i32 bits(f32 x) { return __builtin_bit_cast(i32, x); }
 INLINE f32 real(i32 x) { return __builtin_bit_cast(f32, x); }
-// Unrolled: else vectors go through memory, a lane at a time.
-#define EACH_LANE _Pragma("GCC unroll 16") for (int l = 0; l < L; ++l)
-#define LANES(r, f) EACH_LANE r[l] = f
 // From i on, the bodies of a few vectors are computed together and then stored: where a vector is short, one alone is
 // mostly waiting for itself. Gives the first element that is left.
 template <class Body>
@@ -153,22 +37,32 @@ INLINE void decide(const Run& run, bool a, bool b) {
 }
 INLINE i64 min_i64(i64 a, i64 b) { return a < b ? a : b; }
 INLINE i64 clamp_i64(i64 x, i64 lo, i64 hi) { return x < lo ? lo : x > hi ? hi : x; }
-// min and max ignore a NaN
-#define MINMAX(V)                                             \
-  INLINE V min_(V a, V b) { return pick(mask(a < b), a, b); } \
-  INLINE V max_(V a, V b) { return pick(mask(a > b), a, b); }
+// The least, the most and the size. min and max ignore a NaN.
+#define MINMAX(V)                                   \
+  INLINE V min_(V a, V b) { return a < b ? a : b; } \
+  INLINE V max_(V a, V b) { return a > b ? a : b; } \
+  INLINE V abs_(V x) { return x < 0 ? -x : x; }
+#define MINMAX_WIDE(V)                                      \
+  INLINE V min_(V a, V b) { return pick(lt_(a, b), a, b); } \
+  INLINE V max_(V a, V b) { return pick(gt_(a, b), a, b); } \
+  INLINE V abs_(V x) { return pick(lt_(x, V{}), -x, x); }
 MINMAX(vi8)
-MINMAX(vi16) MINMAX(vi32) MINMAX(vi64) MINMAX(vu8) MINMAX(vu16) MINMAX(vu32) MINMAX(vu64)
+MINMAX(vi16)
+MINMAX(vi32)
+MINMAX(vu8)
+MINMAX(vu16)
+MINMAX(vu32)
+MINMAX_WIDE(vi64)
+MINMAX_WIDE(vu64)
 #define MINMAX1(T)                                  \
   INLINE T min_(T a, T b) { return a < b ? a : b; } \
   INLINE T max_(T a, T b) { return a > b ? a : b; }
-    MINMAX1(i8) MINMAX1(i16) MINMAX1(i32) MINMAX1(i64) MINMAX1(u8) MINMAX1(u16) MINMAX1(u32) MINMAX1(u64)
-        MINMAX1(bool) INLINE vf32 min_(vf32 a, vf32 b) {
-  return a < b ? a : b != b ? a : b;
-}
+INTEGERS(MINMAX1)
+MINMAX1(bool)
+INLINE vf32 min_(vf32 a, vf32 b) { return a < b ? a : b != b ? a : b; }
 INLINE vf32 max_(vf32 a, vf32 b) { return a > b ? a : b != b ? a : b; }
-INLINE vf64 min_(vf64 a, vf64 b) { return a < b ? a : b != b ? a : b; }
-INLINE vf64 max_(vf64 a, vf64 b) { return a > b ? a : b != b ? a : b; }
+INLINE vf64 min_(vf64 a, vf64 b) { return pick(lt_(a, b) | ne_(b, b), a, b); }
+INLINE vf64 max_(vf64 a, vf64 b) { return pick(gt_(a, b) | ne_(b, b), a, b); }
 INLINE f32 min_(f32 a, f32 b) { return a < b ? a : b != b ? a : b; }
 INLINE f32 max_(f32 a, f32 b) { return a > b ? a : b != b ? a : b; }
 INLINE f64 min_(f64 a, f64 b) { return a < b ? a : b != b ? a : b; }
@@ -205,8 +99,8 @@ INLINE vf32 within(vf32 x, f32 lo, f32 hi) {
   return x < lo ? all(lo) : x > hi ? all(hi) : x;
 #endif
 }
-INLINE vf64 most(vf64 acc, vf64 x) { return x > acc ? x : acc; }
-INLINE vf64 least(vf64 acc, vf64 x) { return x < acc ? x : acc; }
+INLINE vf64 most(vf64 acc, vf64 x) { return pick(gt_(x, acc), x, acc); }
+INLINE vf64 least(vf64 acc, vf64 x) { return pick(lt_(x, acc), x, acc); }
 // The largest and the smallest so far of what is no NaN. Both are kept, since only together they tell whether there was
 // anything: NaN are ignored, but NaN alone give NaN.
 template <class V>
@@ -227,11 +121,11 @@ INLINE Extremes<V> take(Extremes<V> e, Extremes<V> f) {
 }
 template <class V>
 INLINE V highest(Extremes<V> e) {
-  return e.high >= e.low ? e.high : V{} + __builtin_nanf("");
+  return pick(ge_(e.high, e.low), e.high, V{} + __builtin_nanf(""));
 }
 template <class V>
 INLINE V lowest(Extremes<V> e) {
-  return e.high >= e.low ? e.low : V{} + __builtin_nanf("");
+  return pick(ge_(e.high, e.low), e.low, V{} + __builtin_nanf(""));
 }
 #ifdef NEON  // these instructions prefer a number to a NaN, if it is a quiet one, so that one of the two is enough
 template <>
@@ -261,25 +155,20 @@ INLINE vf32 max_nan(vf32 a, vf32 b) { return pick((a > b) | is_nan(a), a, b); }
 #define MINMAX_NAN(T)                                               \
   INLINE T min_nan(T a, T b) { return a < b ? a : a != a ? a : b; } \
   INLINE T max_nan(T a, T b) { return a > b ? a : a != a ? a : b; }
-MINMAX_NAN(vf64) MINMAX_NAN(f32) MINMAX_NAN(f64) INLINE vf32 abs_(vf32 x) {
-  return real(bits(x) & 0x7fffffff);
-}
+INLINE vf64 min_nan(vf64 a, vf64 b) { return pick(lt_(a, b) | ne_(a, a), a, b); }
+INLINE vf64 max_nan(vf64 a, vf64 b) { return pick(gt_(a, b) | ne_(a, a), a, b); }
+MINMAX_NAN(f32)
+MINMAX_NAN(f64)
+INLINE vf32 abs_(vf32 x) { return real(bits(x) & 0x7fffffff); }
 INLINE f32 abs_(f32 x) { return __builtin_fabsf(x); }
 INLINE f64 abs_(f64 x) { return __builtin_fabs(x); }
 INLINE vf64 abs_(vf64 x) { return (vf64)((vi64)x & 0x7fffffffffffffffL); }
-#define ABS(V) \
-  INLINE V abs_(V x) { return pick(mask(x < 0), -x, x); }
 #define ABS1(T) \
   INLINE T abs_(T x) { return x < 0 ? (T)-x : x; }
-ABS(vi8)
-ABS(vi16) ABS(vi32) ABS(vi64) ABS1(i8) ABS1(i16) ABS1(i32) ABS1(i64)
-#define ABSU(T) \
-  INLINE T abs_(T x) { return x; }
-    ABSU(vu8) ABSU(vu16) ABSU(vu32) ABSU(vu64) ABSU(u8) ABSU(u16) ABSU(u32) ABSU(u64) ABSU(bool)
-    // a * b + c rounded once
-    INLINE f32 fma_(f32 a, f32 b, f32 c) {
-  return __builtin_fmaf(a, b, c);
-}
+INTEGERS(ABS1)
+ABS1(bool)
+// a * b + c rounded once
+INLINE f32 fma_(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
 INLINE f64 fma_(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
 INLINE vf32 fma_(vf32 a, vf32 b, vf32 c) {
 #if L == 16 && !defined(__clang__)
@@ -336,62 +225,56 @@ INLINE T unseen(T x, bool seen) {
     const bool negates = b == (T)-1 && (T)-1 < (T)0;                                                 \
     return b == 0 || negates ? (T)0 : unseen<T>(a % b, __builtin_constant_p(b));                     \
   }
-DIVREM(i8)
-DIVREM(i16) DIVREM(i32) DIVREM(i64) DIVREM(u8) DIVREM(u16) DIVREM(u32) DIVREM(u64)
-#define VDIVREM(V)              \
-  INLINE V div_(V a, V b) {     \
-    V r;                        \
-    LANES(r, div_(a[l], b[l])); \
-    return r;                   \
-  }                             \
-  INLINE V rem_(V a, V b) {     \
-    V r;                        \
-    LANES(r, rem_(a[l], b[l])); \
-    return r;                   \
+INTEGERS(DIVREM)
+#define VDIVREM(T)                    \
+  INLINE v##T div_(v##T a, v##T b) {  \
+    v##T r;                           \
+    LANES(r, div_(a[l], b[l]));       \
+    return r;                         \
+  }                                   \
+  INLINE v##T rem_(v##T a, v##T b) {  \
+    v##T r;                           \
+    LANES(r, rem_(a[l], b[l]));       \
+    return r;                         \
   }
-    VDIVREM(vi8) VDIVREM(vi16) VDIVREM(vi32) VDIVREM(vi64) VDIVREM(vu8) VDIVREM(vu16) VDIVREM(vu32) VDIVREM(vu64)
+INTEGERS(VDIVREM)
 // Shifts by the width or more.
-#define SHIFTS(T, W)                                                                       \
-  INLINE T shl_(T a, T b) { return (u64)(i64)b >= W ? (T)0 : (T)((u64)(i64)a << (u64)b); } \
-  INLINE T shr_(T a, T b) { return (u64)(i64)b >= W ? (T)(a < 0 ? -1 : 0) : (T)(a >> b); }
-        SHIFTS(i8, 8) SHIFTS(i16, 16) SHIFTS(i32, 32) SHIFTS(i64, 64) SHIFTS(u8, 8) SHIFTS(u16, 16) SHIFTS(u32, 32)
-            SHIFTS(u64, 64)
-#define VSHIFTS(V)              \
-  INLINE V shl_(V a, V b) {     \
-    V r;                        \
-    LANES(r, shl_(a[l], b[l])); \
-    return r;                   \
-  }                             \
-  INLINE V shr_(V a, V b) {     \
-    V r;                        \
-    LANES(r, shr_(a[l], b[l])); \
-    return r;                   \
-  }
-                VSHIFTS(vi8) VSHIFTS(vi16) VSHIFTS(vi32) VSHIFTS(vi64) VSHIFTS(vu8) VSHIFTS(vu16) VSHIFTS(vu32)
-                    VSHIFTS(vu64)
+#define SHIFTS(T)                                                                                             \
+  INLINE T shl_(T a, T b) { return (u64)(i64)b >= 8 * sizeof(T) ? (T)0 : (T)((u64)(i64)a << (u64)b); }        \
+  INLINE T shr_(T a, T b) { return (u64)(i64)b >= 8 * sizeof(T) ? (T)(a < 0 ? -1 : 0) : (T)(a >> b); }
+INTEGERS(SHIFTS)
+#define VSHIFTS(V, U, W)                                                                              \
+  INLINE V shl_(V a, V b) { return pick(lt_((U)b, U{} + W), a << (b & (W - 1)), V{}); }                \
+  INLINE V shr_(V a, V b) { return a >> (V)pick(lt_((U)b, U{} + W), (U)b, U{} + (W - 1)); }            \
+  INLINE U shl_(U a, U b) { return (U)shl_((V)a, (V)b); }                                              \
+  INLINE U shr_(U a, U b) { return pick(lt_(b, U{} + W), a >> (b & (W - 1)), U{}); }
+VSHIFTS(vi8, vu8, 8)
+VSHIFTS(vi16, vu16, 16)
+VSHIFTS(vi32, vu32, 32)
+VSHIFTS(vi64, vu64, 64)
 // Float to integer: towards zero, saturating, NaN is 0.
 #define TOINT(F, T, LO, HI) \
   INLINE T to_##T(F x) { return x != x ? (T)0 : x <= (F)LO ? (T)LO : x >= (F)HI ? (T)HI : (T)x; }
-#define TOINTS(F)                                                                                                   \
-  TOINT(F, i8, -128, 127)                                                                                           \
-  TOINT(F, i16, -32768, 32767) TOINT(F, i32, (-2147483647 - 1), 2147483647)                                         \
-      TOINT(F, i64, (-9223372036854775807L - 1), 9223372036854775807L) TOINT(F, u8, 0, 255) TOINT(F, u16, 0, 65535) \
-          TOINT(F, u32, 0, 4294967295u) TOINT(F, u64, 0, 18446744073709551615ul)
-                        TOINTS(f32) TOINTS(f64) INLINE vi32 to_vi32(vf32 x) {
-  const vi32 r = TO(vi32, x);
-  return x != x ? vi32{} : x >= 2147483648.0f ? all(0x7fffffff) : x <= -2147483648.0f ? all((i32)0x80000000) : r;
-}
-#define VTOINT(F, T)         \
-  INLINE v##T to_v##T(F x) { \
-    v##T r;                  \
-    LANES(r, to_##T(x[l]));  \
-    return r;                \
+#define VTOINT(F, T, LO, HI)                                                    \
+  INLINE v##T to_v##T(v##F x) {                                                 \
+    const v##T near = pick(le_(x, all((F)LO)), all((T)LO), TO(v##T, x));        \
+    return pick(ne_(x, x), v##T{}, pick(ge_(x, all((F)HI)), all((T)HI), near)); \
   }
-#define VTOINTS(F) \
-  VTOINT(F, i8) VTOINT(F, i16) VTOINT(F, i64) VTOINT(F, u8) VTOINT(F, u16) VTOINT(F, u32) VTOINT(F, u64)
-VTOINTS(vf32)
-VTOINTS(vf64)
-VTOINT(vf64, i32)
+#define VTOSHORT(F, T, LO, HI) \
+  INLINE v##T to_v##T(v##F x) { return TO(v##T, min_(max_(to_vi32(x), all((i32)LO)), all((i32)HI))); }
+#define EACH_INT(ONE, SHORT, F)                                  \
+  ONE(F, i32, (-2147483647 - 1), 2147483647)                     \
+  ONE(F, i64, (-9223372036854775807L - 1), 9223372036854775807L) \
+  ONE(F, u32, 0, 4294967295u)                                    \
+  ONE(F, u64, 0, 18446744073709551615ul)                         \
+  SHORT(F, i8, -128, 127)                                        \
+  SHORT(F, i16, -32768, 32767)                                   \
+  SHORT(F, u8, 0, 255)                                           \
+  SHORT(F, u16, 0, 65535)
+EACH_INT(TOINT, TOINT, f32)
+EACH_INT(TOINT, TOINT, f64)
+EACH_INT(VTOINT, VTOSHORT, f32)
+EACH_INT(VTOINT, VTOSHORT, f64)
 // The upper half of a product.
 INLINE i32 mul_high_(i32 a, i32 b) { return (i32)((i64)a * b >> 32); }
 INLINE u32 mul_high_(u32 a, u32 b) { return (u32)((u64)a * b >> 32); }
@@ -403,4 +286,7 @@ INLINE u64 mul_high_(u64 a, u64 b) { return (u64)((unsigned __int128)a * b >> 64
     LANES(r, mul_high_(a[l], b[l])); \
     return r;                        \
   }
-VMUL_HIGH(vi32) VMUL_HIGH(vu32) VMUL_HIGH(vi64) VMUL_HIGH(vu64)
+VMUL_HIGH(vi32)
+VMUL_HIGH(vu32)
+VMUL_HIGH(vi64)
+VMUL_HIGH(vu64)

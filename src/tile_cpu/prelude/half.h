@@ -77,7 +77,7 @@ INLINE f32 odd_(u64 x) { return odd_((f64)(x >> 53 == 0 ? x : x >> 11 << 11 | (u
 INLINE vf32 odd_(vf64 x) {
   const vf32 y = TO(vf32, x);
   const vf64 back = TO(vf64, y);
-  const vi32 same = TO(vi32, (back == x) | (x != x)), above = TO(vi32, abs_(back) > abs_(x));
+  const vi32 same = eq_(back, x) | ne_(x, x), above = gt_(abs_(back), abs_(x));
   return pick(same, y, real((bits(y) + above) | 1));
 }
 INLINE vf32 odd_(vi32 x) { return odd_(TO(vf64, x)); }

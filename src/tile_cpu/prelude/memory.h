@@ -64,7 +64,6 @@ INLINE void fetch_row(const void* p, i64 bytes) {
 #endif
 INLINE vi32 loaded(const i32* p, u16 m) { return (vi32)__builtin_ia32_loadups512_mask((const f32*)p, vf32{}, m); }
 INLINE vi16 loaded(const i16* p, u16 m) { return __builtin_ia32_loaddquhi256_mask(p, vi16{}, m); }
-typedef char Chars __attribute__((vector_size(16)));
 INLINE vi8 loaded(const i8* p, u16 m) {
   return (vi8)__builtin_ia32_loaddquqi128_mask((const char*)p, Chars{}, m);
 }
@@ -247,19 +246,15 @@ INLINE vi64 offsets(vu64 at) { return (vi64)at; }
 // Lanes of 4 bytes at offsets in elements, where the mask's bits are set; 0 elsewhere.
 INLINE vf32 gathered(const void* p, vi32 at, u16 m) { return __builtin_ia32_gathersiv16sf(vf32{}, p, at, (short)m, 4); }
 typedef long long Eight __attribute__((vector_size(64)));
-union InEights {
-  vi64 all;
-  Eight part[2];
-};
+typedef f32 hf32 __attribute__((vector_size(32)));
 INLINE vf32 gathered(const void* p, vi64 at, u16 m) {
-  typedef f32 half __attribute__((vector_size(32)));
-  const InEights offsets = {at};
+  const auto offsets = halves(at);
   union {
-    half part[2];
+    Halves<hf32> part;
     vf32 all;
   } out;
-  out.part[0] = __builtin_ia32_gatherdiv16sf(half{}, p, offsets.part[0], (signed char)m, 4);
-  out.part[1] = __builtin_ia32_gatherdiv16sf(half{}, p, offsets.part[1], (signed char)(m >> 8), 4);
+  out.part = {__builtin_ia32_gatherdiv16sf(hf32{}, p, (Eight)offsets.low, (signed char)m, 4),
+              __builtin_ia32_gatherdiv16sf(hf32{}, p, (Eight)offsets.high, (signed char)(m >> 8), 4)};
   return out.all;
 }
 // Whether every lane lies at or behind the first and at or before the last, which is less than two vectors further on;
@@ -271,9 +266,7 @@ INLINE bool are_near(vi32 at, vi32& behind) {
 }
 INLINE bool are_near(vi64 at, vi32& behind) {
   if (!are_near(TO(vi32, at), behind)) return false;
-  const InEights given = {at}, near = {TO(vi64, behind) + at[0]};
-  return (u8)__builtin_ia32_cmpq512_mask(given.part[0], near.part[0], 4, -1) == 0 &&
-         (u8)__builtin_ia32_cmpq512_mask(given.part[1], near.part[1], 4, -1) == 0;
+  return every(eq_(at, TO(vi64, behind) + at[0]));
 }
 // Smaller elements out of the words they lie in, a word at its own alignment: none reaches into another page. What
 // stands before the first word's element is `skipped` elements of it.
