@@ -8,9 +8,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "tile_cpu/prelude/core.h"
-#include "tile_cpu/prelude/half.h"
+// In the order of a kernel's text:
 #include "tile_cpu/prelude/lanes.h"
+
+#include "tile_cpu/prelude/core.h"
+
+#include "tile_cpu/prelude/half.h"
 
 namespace {
 
