@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cmath>
 #include <string>
 
@@ -22,8 +23,8 @@ inline const CLI::Validator kPositive(
 inline const CLI::Validator kNatural(
     [](std::string& text) {
       std::uint64_t value = 0;
-      return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos &&
-                     CLI::detail::lexical_cast(text, value)
+      const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+      return code == std::errc() && end == text.data() + text.size()
                  ? std::string()
                  : "a whole number from 0 to 18446744073709551615 is wanted, not " + text;
     },

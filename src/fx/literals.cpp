@@ -38,7 +38,7 @@ std::optional<Value> fold_integers(py::Op op, std::int64_t a, std::int64_t b) {
     case py::Op::sub: return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(Value::of(out));
     case py::Op::mul: return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(Value::of(out));
     case py::Op::floor_div: return b == 0 || smallest ? std::nullopt : std::optional(Value::of(floor_div(a, b)));
-    case py::Op::mod: return b == 0 || smallest ? std::nullopt : std::optional(Value::of(floor_mod(a, b)));
+    case py::Op::mod: return b == 0 ? std::nullopt : std::optional(Value::of(smallest ? 0 : floor_mod(a, b)));
     case py::Op::bit_and: return Value::of(a & b);
     case py::Op::bit_or: return Value::of(a | b);
     case py::Op::bit_xor: return Value::of(a ^ b);

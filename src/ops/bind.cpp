@@ -49,8 +49,8 @@ Ty type_of(const Value& value, std::span<const Ty> registers) {
     case ValueKind::tuple:
     case ValueKind::list: {
       if (value.items.empty()) return Ty::other;
-      Ty all = type_of(value.items[0], registers);
-      for (const Value& item : value.items)
+      const Ty all = type_of(value.items[0], registers);
+      for (const Value& item : std::span(value.items).subspan(1))
         if (type_of(item, registers) != all) return Ty::other;
       return all == Ty::tensor ? Ty::tensors : all == Ty::integer ? Ty::integers : Ty::other;
     }

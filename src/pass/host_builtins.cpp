@@ -446,6 +446,7 @@ void HostMachine::sort(std::vector<HostValue>& items, const HostKwargs& kwargs, 
   }
   std::vector<std::pair<HostValue, HostValue>> ranked;  // rank, item
   for (HostValue& item : items) {
+    step(place);
     HostValue rank = key == nullptr ? item : call(*key, {item}, {}, place);
     ranked.emplace_back(std::move(rank), std::move(item));
   }
