@@ -93,7 +93,7 @@ Result<std::monostate> LineFile::start() {
   fs::create_directories(folder_, error);
   if (error) return machine_error(fmt::format("cannot make the folder '{}'", folder_), error.value());
   const std::string lock_path = (fs::path(folder_) / kLockFile).string();
-  lock_ = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  lock_ = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (lock_ < 0) return machine_error(fmt::format("cannot write in '{}'", folder_), errno);
   // A record lock belongs to this process alone: workers that it forks do not keep it when this process dies.
   struct flock lock = whole_file();
@@ -105,7 +105,7 @@ Result<std::monostate> LineFile::start() {
                  fmt::format("'{}' is in use by {}", folder_, who.empty() ? "another process" : who),
                  {"wait for it, or give another folder"}};
   }
-  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (file_ < 0) return machine_error(fmt::format("cannot write '{}'", path_), errno);
   if (const File directory(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); directory.fd >= 0)
     ::fsync(directory.fd);

@@ -63,7 +63,8 @@ Result<Candidate> candidate_from_text(const std::string& text) {
 Result<Candidate> candidate_of_passes(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   Candidate out;
-  out.name = std::filesystem::absolute(path).lexically_normal().filename().string();
+  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+  out.name = text_printable((whole.has_filename() ? whole : whole.parent_path()).filename().string());
   if (out.name.empty() || !file_exists(path))
     return Error{Code::usage, {}, fmt::format("there are no passes at '{}'", path), {"give a pass folder, or a file"}};
   out.path = std::move(path);

@@ -109,6 +109,18 @@ Result<Case> CaseSource::beyond(const Draw& drawn) {
   }
 }
 
+bool CaseSource::has_small_integers() const {
+  constexpr std::size_t kFewBytes = std::size_t{64} << 10;
+  std::size_t bytes = 0;
+  bool varies = false;
+  for (const std::int32_t index : graph_.inputs) {
+    const TensorMeta& meta = metas_[static_cast<std::size_t>(index)];
+    bytes += meta.element_count() * dtype_row(meta.dtype).size;
+    varies = varies || can_vary(meta);
+  }
+  return varies && bytes <= kFewBytes;
+}
+
 void CaseSource::keep(Case c) {
   const std::uint64_t seed = c.draw.seed;
   if (bytes_of(c.inputs) < kSmallBytes) kept_.insert_or_assign(seed, std::move(c));

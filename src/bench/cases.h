@@ -64,6 +64,10 @@ class CaseSource {
   // Whether the recorded inputs say nothing of how exact an answer is: most of their numbers are one number.
   bool is_flat() const { return flat_; }
 
+  // Whether integers or recorded contents are among the inputs, and all of these are so small that a call takes no
+  // time.
+  bool has_small_integers() const;
+
   // Inputs whose recorded contents stay in every draw, since eager fails on others.
   const std::vector<std::string>& never_varied() const { return never_varied_; }
 

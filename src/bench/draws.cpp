@@ -145,13 +145,15 @@ std::uint64_t draw_secret() {
   return kSecret;
 }
 
-std::vector<Draw> check_draws(std::uint64_t seed, int extra, bool halves, std::uint64_t candidate) {
+std::vector<Draw> check_draws(std::uint64_t seed, int extra, DrawsFor graph, std::uint64_t candidate) {
+  constexpr int kOfIntegers = 16;
   std::vector<Draw> out = {{seed}};
   const auto add = [&](const Kind& kind) {
     out.push_back({seed + candidate + out.size(), kind.spread, kind.normals, kind.varied});
   };
+  for (int i = 0; i < kOfIntegers && graph.small_integers && extra > 0; ++i) add(kKinds[0]);
   for (int i = 0; i < extra; ++i) add(kKinds[static_cast<std::size_t>(i) % std::size(kKinds)]);
-  if (halves && extra > 0) add(kOfHalves);
+  if (graph.halves && extra > 0) add(kOfHalves);
   return out;
 }
 

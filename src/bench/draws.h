@@ -29,7 +29,11 @@ struct Draw {
 // out are clamps and saturation; lone numbers ask for every term of a sum, where the tolerance of halves does not. The
 // seeds of the others come from `seed`, the candidate's own text and the secret, so that no candidate can hold their
 // answers.
-std::vector<Draw> check_draws(std::uint64_t seed, int extra, bool halves, std::uint64_t candidate);
+struct DrawsFor {
+  bool halves = false;          // the graph gives some
+  bool small_integers = false;  // decide its answer, and are few: many draws, since each has few of the rare contents
+};
+std::vector<Draw> check_draws(std::uint64_t seed, int extra, DrawsFor graph, std::uint64_t candidate);
 
 // For people: "inputs drawn anew, 4 times as wide, some far out".
 std::string draw_text(const Draw& draw);

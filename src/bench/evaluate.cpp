@@ -60,8 +60,10 @@ class Evaluator::Impl {
       judge_ = std::make_unique<CaseJudge>(*source_, engine_, options_.at);
       answers_ = std::make_unique<AnswerCheck>(graph_, *judge_, engine_, is_anyones(), out_);
       cases_.push_back(need(source_->recorded(options_.seed), Status::eager_fail));
-      draws_ = check_draws(options_.seed, options_.draws, gives_halves(cases_[0].expected),
-                           candidate_graph_.digest(options_.secret));
+      draws_ =
+          check_draws(options_.seed, options_.draws,
+                      {.halves = gives_halves(cases_[0].expected), .small_integers = source_->has_small_integers()},
+                      candidate_graph_.digest(options_.secret));
       stage("compile");
       make_subject();
       stage("run");
@@ -206,7 +208,7 @@ class Evaluator::Impl {
       hardest.reset();  // its memory is the next one's
       auto made = source_->beyond(draws_[i]);
       if (!made) {
-        out_.note(fmt::format("not checked on inputs of seed {}: {}", draws_[i].seed, made.error().message));
+        out_.note(fmt::format("not checked on {}: {}", draw_text(draws_[i]), made.error().message));
         continue;
       }
       hardest = std::move(*made);

@@ -52,6 +52,7 @@ HostMachine::Flow HostMachine::run_with(const py::Stmt& s, Frame& frame, std::si
            "known are the file's own contexts, contextlib.contextmanager, suppress and nullcontext, and those of torch "
            "that change nothing here");
   if (s.targets[item + 1] != nullptr) assign(*s.targets[item + 1], std::move(entered), frame);
+  const Within<bool> placing(places_, places_ || context.is(Kind::device));
   if (!suppresses) return run_with(s, frame, item + 2);
   const Checkpoint before = checkpoint();
   try {

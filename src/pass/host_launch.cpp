@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "base/text.h"
@@ -98,6 +99,26 @@ bool is_launch_option(std::string_view name) {
 
 }  // namespace
 
+// As Triton's own class asserts.
+void HostMachine::check_descriptor(const TensorDesc& base, const std::vector<std::pair<std::string, HostValue>>& fields,
+                                   py::Place place) const {
+  constexpr std::size_t kMostDims = 5;
+  constexpr std::int64_t kAligned = 16;
+  const auto& shape = fields[1].second.items->values;
+  const auto& strides = fields[2].second.items->values;
+  const auto& block = fields[3].second.items->values;
+  const auto check = [&](bool good, std::string_view what) {
+    if (!good) raise("AssertionError", fmt::format("a tensor descriptor: {}", what), place);
+  };
+  check(!shape.empty() && shape.size() <= kMostDims, "it has 1 to 5 dimensions");
+  check(strides.size() == shape.size(), "one stride for each dimension");
+  check(block.size() == shape.size(), "one block size for each dimension");
+  for (std::size_t i = 0; i + 1 < strides.size(); ++i)
+    check(integer(strides[i], place) % (kAligned / std::gcd(kAligned, std::int64_t{dtype_row(base.dtype).size})) == 0,
+          "strides must be 16-byte aligned");
+  check(integer(strides.back(), place) == 1, "the last stride must be 1");
+}
+
 // TensorDescriptor(base, shape, strides, block_shape, padding) and TensorDescriptor.from_tensor(tensor, block_shape).
 std::optional<HostValue> HostMachine::make_descriptor(std::string_view path, HostArgs& args, const HostKwargs& kwargs,
                                                       py::Place place) {
@@ -118,6 +139,7 @@ std::optional<HostValue> HostMachine::make_descriptor(std::string_view path, Hos
   for (std::size_t i = 1; i < 4; ++i)
     fields.emplace_back(std::vector<std::string>{"shape", "strides", "block_shape"}[i - 1],
                         HostValue::sequence(Kind::list, iterate(parts[i], place)));
+  check_descriptor(desc(parts[0]), fields, place);
   return make_object(std::string(kTensorDescriptor), std::move(fields));
 }
 
@@ -151,6 +173,7 @@ void HostMachine::decorate(const HostValue& decorator, Decorations& out, py::Pla
   constexpr std::size_t kNamedOnly = 100;
   if (parts[0].text == kAutotune) {
     out.autotuned = true;
+    out.above = std::exchange(out.heuristics, {});  // decorators come from the outermost one on
     if (const HostValue* configs = argument_named("configs", 0))
       for (HostValue& c : iterate(*configs, place)) {
         if (!c.is(Kind::config)) refuse(Code::host, "autotune's configs are triton.Config values", place);
@@ -173,6 +196,10 @@ const HostMachine::Decorations& HostMachine::decorations(const HostLauncher& lau
   const auto key = std::make_pair(&kernel, static_cast<const HostItems*>(launcher.decorators.get()));
   if (const auto it = decorations_.find(key); it != decorations_.end()) return it->second;
   Decorations out;
+  if (launcher.decorators) {  // the last one was put around all others
+    const std::vector<HostValue>& around = launcher.decorators->values;
+    for (auto d = around.rbegin(); d != around.rend(); ++d) decorate(*d, out, place);
+  }
   Frame frame;
   frame.module = launcher.module;
   frame.scope = std::make_shared<HostScope>();
@@ -185,8 +212,6 @@ const HostMachine::Decorations& HostMachine::decorations(const HostLauncher& lau
       refuse(Code::host, fmt::format("decorator '{}' of a kernel", py::print(*d)), place,
              "kernels are decorated with triton.jit, triton.autotune and triton.heuristics");
   }
-  if (launcher.decorators)
-    for (const HostValue& d : launcher.decorators->values) decorate(d, out, place);
   return decorations_.emplace(key, std::move(out)).first->second;
 }
 
@@ -262,6 +287,12 @@ void HostMachine::add_argument(std::string_view name, const HostValue& value, bo
               fmt::format("argument '{}' cannot be accessed from Triton: the tensor is on the CPU, the kernel on a GPU",
                           name),
               place);
+      if (is_unplaced(value.buffer))
+        raise("ValueError",
+              fmt::format("argument '{}' cannot be accessed from Triton: the tensor is on the CPU, since it was made "
+                          "without device=x.device",
+                          name),
+              place);
       out.buffer = value.buffer;
       break;
     case Kind::none: break;
@@ -269,16 +300,15 @@ void HostMachine::add_argument(std::string_view name, const HostValue& value, bo
     case Kind::integer: out.scalar.value = value.integer; break;
     case Kind::real: out.scalar.value = value.real; break;
     case Kind::string:
-      out.scalar.value = value.text;
-      out.constexpr_ = true;
-      break;
     case Kind::dtype:
-      out.scalar.value = fmt::format("torch.{}", dtype_row(value.dtype).name);
-      out.constexpr_ = true;
-      break;
     case Kind::path:
-      out.scalar.value = value.text;
-      out.constexpr_ = true;
+      if (!constant)
+        raise("TypeError",
+              fmt::format("failed to specialize argument '{0}', {1}; declare it as {0}: tl.constexpr", name,
+                          value.is(Kind::path) ? value.text.get() : fmt::format("a {}", host_type_name(value))),
+              place);
+      out.scalar.value =
+          value.is(Kind::dtype) ? fmt::format("torch.{}", dtype_row(value.dtype).name) : value.text.get();
       break;
     case Kind::kernel:
       out.scalar.value = std::string(value.kernel.function->name);
@@ -355,7 +385,10 @@ void HostMachine::set_grid(const HostValue& grid, const HostValue& meta, LaunchV
   const bool callable =
       grid.is(Kind::function) || grid.is(Kind::path) || grid.is(Kind::partial) || grid.is(Kind::method);
   const HostValue made = callable ? call_grid(grid, meta, place) : grid;
-  const std::vector<HostValue> sizes = made.is_integral() ? std::vector<HostValue>{made} : iterate(made, place);
+  if (made.is_integral())
+    raise("TypeError", fmt::format("the grid of {} is an int, which has no len(); write a tuple, (n,)", launching_),
+          place);
+  const std::vector<HostValue> sizes = iterate(made, place);
   if (sizes.empty() || sizes.size() > 3)
     raise("ValueError", fmt::format("a grid has one to three sizes, not {}", sizes.size()), place);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -465,9 +498,10 @@ void HostMachine::apply_config(const py::Stmt& kernel, const HostValue& config, 
   }
 }
 
-void HostMachine::apply_heuristics(const Decorations& decoration, const py::Stmt& kernel, ParameterValues& values,
-                                   LaunchVariant& variant, py::Place place) {
-  for (const auto& [name, function] : decoration.heuristics) {
+void HostMachine::apply_heuristics(const std::vector<std::pair<std::string, HostValue>>& heuristics,
+                                   const py::Stmt& kernel, ParameterValues& values, LaunchVariant& variant,
+                                   py::Place place) {
+  for (const auto& [name, function] : heuristics) {
     const auto p = find_parameter(kernel, name);
     if (!p && name != "num_warps" && name != "num_stages")
       refuse(Code::host, fmt::format("heuristics set '{}', which kernel {} does not have", name, kernel.name), place);
@@ -513,6 +547,12 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
   out.autotune_key = decoration.key;
   out.place = place;
   const BoundCall bound = bind_call(kernel, args, kwargs, place);
+  for (const auto& [name, value] : kwargs)
+    if (decoration.autotuned && (name == "num_warps" || name == "num_stages" || name == "num_ctas"))
+      raise(
+          "TypeError",
+          fmt::format("{} is autotuned and got multiple values for '{}'; leave it out of the call", kernel.name, name),
+          place);
   std::vector<HostValue> configs = chosen_configs(decoration, kernel, args, kwargs, place);
   if (configs.empty())
     configs.push_back(config_value(HostValue::sequence(Kind::dict, {}), bound.warps, bound.stages, {}));
@@ -526,8 +566,9 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
     LaunchVariant& variant = out.variants.emplace_back();
     ParameterValues& all = values.emplace_back(bound.values);
     variant.fp_fusion = bound.fusion;
+    apply_heuristics(decoration.above, kernel, all, variant, place);
     apply_config(kernel, config, all, variant, place);
-    apply_heuristics(decoration, kernel, all, variant, place);
+    apply_heuristics(decoration.heuristics, kernel, all, variant, place);
     const bool is_only = &config == &configs.back() && values.size() == 1;
     if (variant.num_warps > kMostWarps && !is_only) {  // the autotuner skips what does not run
       out.variants.pop_back();

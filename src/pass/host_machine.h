@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -341,6 +342,7 @@ class HostMachine {
                  py::Place place);
   HostValue reshape(BufferId base, std::vector<std::int64_t> sizes, bool may_copy, py::Place place);
   HostValue copy(BufferId base, Dtype dtype, py::Place place);
+  bool is_unplaced(BufferId buffer) const;
   HostValue moved(const HostValue& tensor, DeviceType device, py::Place place);
   HostValue fill(const HostValue& tensor, std::string_view name, const HostArgs& args, py::Place place);
   const Buffer& owner_of(const HostValue& tensor) const;  // of its memory
@@ -361,7 +363,8 @@ class HostMachine {
   struct Decorations {
     std::vector<HostValue> configs;
     std::vector<std::string> key;
-    std::vector<std::pair<std::string, HostValue>> heuristics;
+    // Those above autotune do not see what a configuration sets.
+    std::vector<std::pair<std::string, HostValue>> above, heuristics;
     HostValue prune;  // early_config_prune
     bool autotuned = false;
   };
@@ -381,8 +384,8 @@ class HostMachine {
   BoundCall bind_call(const py::Stmt& kernel, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
   void apply_config(const py::Stmt& kernel, const HostValue& config, ParameterValues& values, LaunchVariant& variant,
                     py::Place place);
-  void apply_heuristics(const Decorations& decoration, const py::Stmt& kernel, ParameterValues& values,
-                        LaunchVariant& variant, py::Place place);
+  void apply_heuristics(const std::vector<std::pair<std::string, HostValue>>& heuristics, const py::Stmt& kernel,
+                        ParameterValues& values, LaunchVariant& variant, py::Place place);
   void fill_defaults(const HostLauncher& launcher, ParameterValues& values, py::Place place);
   std::vector<BufferId> run_hook(const HostValue& config, const HostValue& seen, py::Place place);
   void join_fills(std::span<const BufferId> first, std::span<const BufferId> again, py::Place place);
@@ -392,6 +395,8 @@ class HostMachine {
   void set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place);
   void add_argument(std::string_view name, const HostValue& value, bool is_constexpr, py::Place place,
                     std::vector<LaunchArgument>& out) const;
+  void check_descriptor(const TensorDesc& base, const std::vector<std::pair<std::string, HostValue>>& fields,
+                        py::Place place) const;
   std::optional<HostValue> make_descriptor(std::string_view path, HostArgs& args, const HostKwargs& kwargs,
                                            py::Place place);
   HostValue make_config(HostArgs args, HostKwargs kwargs, py::Place place);
@@ -417,6 +422,8 @@ class HostMachine {
   std::map<std::string, std::shared_ptr<HostClass>, std::less<>> exceptions_;  // Python's, as they are asked for
   std::vector<HostRaise> handling_;                                            // what a bare `raise` raises again
   std::map<std::pair<const py::Stmt*, const HostItems*>, Decorations> decorations_;
+  std::set<BufferId> unplaced_;  // made without device=: on the CPU, whatever the run's device is
+  bool places_ = false;          // with torch.device(...): they are on the device
   std::unordered_map<const py::Stmt*, HostValue> best_configs_;  // of autotuned kernels that were launched
 };
 

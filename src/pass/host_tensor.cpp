@@ -130,8 +130,15 @@ HostValue HostMachine::fresh(TensorDesc d, Fill fill, double value, py::Place pl
   return HostValue::tensor(add_buffer(std::move(b)));
 }
 
+bool HostMachine::is_unplaced(BufferId buffer) const {
+  for (; buffer >= 0; buffer = plan_.buffers[static_cast<std::size_t>(buffer)].base)
+    if (unplaced_.contains(buffer)) return true;
+  return false;
+}
+
 // On a device, which is the run's unless a graph made a tensor without one (torch.arange).
 HostValue HostMachine::moved(const HostValue& tensor, DeviceType device, py::Place place) {
+  unplaced_.erase(tensor.buffer);
   if (desc(tensor).device == device) return tensor;
   const HostValue out = copy(tensor.buffer, desc(tensor).dtype, place);
   plan_.buffers[static_cast<std::size_t>(out.buffer)].desc.device = device;
@@ -323,7 +330,8 @@ HostValue HostMachine::tensor_attribute(const HostValue& tensor, std::string_vie
     return v;
   }
   // To a wrapper, which asks because Triton needs one, the run's device is a GPU whatever it is.
-  if (name == "is_cuda" || name == "is_cpu") return HostValue::boolean((name == "is_cuda") == (d.device == device_));
+  if (name == "is_cuda" || name == "is_cpu")
+    return HostValue::boolean((name == "is_cuda") == (d.device == device_ && !is_unplaced(tensor.buffer)));
   for (const FixedAttribute& fixed : kFixedAttributes)
     if (fixed.name == name)
       return fixed.value == Fixed::none ? HostValue{} : HostValue::boolean(fixed.value == Fixed::yes);
@@ -421,7 +429,10 @@ std::optional<HostValue> HostMachine::cast_method(const HostValue& tensor, std::
     const auto see = [&](const HostValue& v) {
       if (v.is(Kind::dtype)) wanted = v.dtype;
       if (v.is(Kind::tensor)) wanted = desc(v).dtype;
-      if (v.is(Kind::device)) device = v.device;
+      if (v.is(Kind::device)) {
+        device = v.device;
+        unplaced_.erase(tensor.buffer);
+      }
     };
     for (const HostValue& v : args) see(v);
     for (const auto& [k, v] : kwargs)

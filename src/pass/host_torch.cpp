@@ -235,7 +235,14 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
                                                  py::Place place) {
   const HostCall call{name, args, kwargs, place};
   if (const Torch::Run found = Torch::find(name)) return found(*this, call);
-  if (is_allocation(name)) return allocate(name, args, kwargs, place);
+  if (is_allocation(name)) {
+    HostValue made = allocate(name, args, kwargs, place);
+    const HostValue* device = keyword(kwargs, "device");
+    const bool placed =
+        places_ || (device != nullptr && !device->is(Kind::none)) || (!args.empty() && args[0].is(Kind::tensor));
+    if (!placed) unplaced_.insert(made.buffer);
+    return made;
+  }
   if (name.ends_with("autocast") && !Torch::is_off(*this, call)) return std::nullopt;
   if (is_context(Torch::path(call))) return Torch::context(call);
   if (is_library(name)) return Torch::library(call);

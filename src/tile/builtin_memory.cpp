@@ -148,6 +148,9 @@ ValueId Lowering::scalar_integer(const Operand& v, Elem elem, std::string_view w
   const ValueId t = to_tensor(v);
   if (type(t).pointer || is_float(type(t).elem) || type(t).shape.elements() != 1)
     refuse(fmt::format("{} where {} needs an integer", operand_text(v), who));
+  if (elem == Elem::i32 && elem_row(type(t).elem).bits > 32)
+    refuse(fmt::format("an offset of {} in {}", triton_type(type(t)), who),
+           "block pointers and descriptors have offsets of 32 bits: write .to(tl.int32)");
   return cast(reshape(t, {}), elem);
 }
 
@@ -173,7 +176,11 @@ Operand Lowering::block_pointer(const Operand& base, const Operand (&parts)[3], 
 
 Operand Lowering::b_make_block_ptr(Call& c) {
   Operand out = block_pointer(c[0], {c[1], c[2], c[3]}, c[4], "a block pointer");
-  if (list_arg(c[5]).size() != out.constant.type.shape.rank)
+  std::vector<bool> named(out.constant.type.shape.rank);
+  for (const Operand& d : list_arg(c[5]))
+    if (d.is_integer() && d.constant.integer >= 0 && d.constant.integer < static_cast<std::int64_t>(named.size()))
+      named[static_cast<std::size_t>(d.constant.integer)] = true;
+  if (list_arg(c[5]).size() != named.size() || std::find(named.begin(), named.end(), false) != named.end())
     refuse("order of a block pointer names each dimension once");
   return out;
 }
@@ -184,6 +191,16 @@ Operand Lowering::b_make_descriptor(Call& c) {
   const Operand zeros =
       Operand::tuple(std::vector<Operand>(list_arg(c[3]).size(), Operand::of(ConstValue::of(std::int64_t{0}))));
   Operand out = block_pointer(c[0], {c[1], c[2], zeros}, c[3], "a tensor descriptor");
+  constexpr std::uint8_t kMostDims = 5;
+  constexpr std::int64_t kLeastBytes = 16;
+  const Type t = out.constant.type;
+  if (t.shape.rank < 1 || t.shape.rank > kMostDims)
+    refuse(fmt::format("a tensor descriptor of {} dimensions", t.shape.rank), "it has 1 to 5");
+  if (t.shape[t.shape.rank - 1U] * elem_bytes(t.elem) < kLeastBytes)
+    refuse(fmt::format("{} in the last dimension of a descriptor's block", t.shape[t.shape.rank - 1U]),
+           "it has at least 16 bytes there");
+  if (const Operand stride = list_arg(c[2]).back(); stride.is_integer() && stride.constant.integer != 1)
+    refuse(fmt::format("a tensor descriptor whose last stride is {}", stride.constant.integer), "it must be 1");
   out.kind = OK::descriptor;
   out.text = string_arg(c, 4, "padding_option").value_or("zero");
   return out;

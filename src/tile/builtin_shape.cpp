@@ -251,6 +251,8 @@ Operand Lowering::b_trans(Call& c) {
   std::vector<int> order;
   for (const Operand& d : unpacked(c[1]).items) {
     if (!d.is_integer()) refuse(fmt::format("the dimensions of {} must be constants", c.name));
+    if (d.constant.integer < 0)
+      refuse(fmt::format("dimension {} of {}", d.constant.integer, c.name), "count from the first, which is 0");
     order.push_back(axis_of(d.constant.integer, rank, c.name));
   }
   if (order.empty() && c.row.name == "trans") {

@@ -202,22 +202,6 @@ Folded reals(py::Op op, double x, double y) {
   }
 }
 
-Folded tuples(py::Op op, const ConstValue& a, const ConstValue& b) {
-  constexpr std::size_t kLongest = 4096;
-  std::vector<ConstValue> out = a.items;
-  if (op == py::Op::add && b.is(Kind::tuple)) {
-    out.insert(out.end(), b.items.begin(), b.items.end());
-  } else if (op == py::Op::mul && b.is_integral()) {
-    out.clear();
-    for (std::int64_t i = 0; i < b.integer && out.size() <= kLongest && !a.items.empty(); ++i)
-      out.insert(out.end(), a.items.begin(), a.items.end());
-  } else {
-    return wrong("");
-  }
-  if (out.size() > kLongest) return wrong("the tuple is too long");
-  return {ConstValue::tuple(std::move(out)), {}};
-}
-
 }  // namespace
 
 Folded fold_binary(py::Op op, const ConstValue& a, const ConstValue& b) {
@@ -233,8 +217,6 @@ Folded fold_binary(py::Op op, const ConstValue& a, const ConstValue& b) {
     out = reals(op, a.as_real(), b.as_real());
   else if (a.is(Kind::string) && b.is(Kind::string) && op == O::add && a.text.size() + b.text.size() < 65536)
     out = {ConstValue::string(a.text + b.text), {}};
-  else if (a.is(Kind::tuple))
-    out = tuples(op, a, b);
   if (!out.error.empty() || out.value.kind != Kind::none) return out;
   return wrong(fmt::format("'{}' of the constants {} and {}", op_text(op), constant_text(a), constant_text(b)));
 }

@@ -328,6 +328,12 @@ bool Lowering::same(const Operand& a, const Operand& b) {
          std::equal(a.items.begin(), a.items.end(), b.items.begin(), same);
 }
 
+bool Lowering::equal(const Operand& a, const Operand& b) {
+  if (a.is(Operand::Kind::tuple) && b.is(Operand::Kind::tuple))
+    return std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), equal);
+  return a.is_constant() && b.is_constant() ? a.constant == b.constant : same(a, b);
+}
+
 bool Lowering::same_type(const Operand& a, const Operand& b, bool shapes) const {
   if (a.kind != b.kind || a.items.size() != b.items.size()) return false;
   if (a.is_tensor()) {

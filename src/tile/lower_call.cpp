@@ -176,7 +176,6 @@ Operand Lowering::eval_call(const py::Expr& e) {
       if (note.empty()) note = "kernels compute with triton.language only";
       refuse(fmt::format("a kernel cannot call {}", callee.text), note);
     }
-    case OK::lost: refuse(callee.text);
     default: refuse(fmt::format("{} cannot be called", operand_text(callee)));
   }
 }
@@ -234,7 +233,6 @@ Operand Lowering::call_builtin(const Builtin& row, std::string name, std::vector
     call.args[i] = std::move(value);
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (call.args[i].is(OK::lost)) refuse(call.args[i].text);
     if (given[i] && call.args[i].is_constant() && call.args[i].constant.truth()) {
       const ConstValue& v = call.args[i].constant;
       if (const std::string_view values = other_values(items[i].name, row.name, v.text); !values.empty())
@@ -294,7 +292,6 @@ Operand Lowering::make_record(const Operand& record, std::vector<Operand> args, 
     if (!values[i] && i < without)
       refuse(fmt::format("a named tuple is missing its field '{}'", fields[i]), signature());
     items.push_back(values[i] ? std::move(*values[i]) : record.items[i - without]);
-    if (items.back().is(OK::lost)) refuse(items.back().text);
   }
   Operand out = Operand::tuple(std::move(items));
   out.text = record.text;
@@ -347,7 +344,6 @@ Operand Lowering::call_function(const Operand& f, std::vector<Operand> args, Key
       frame.defaults = false;
       frame_ = caller;
     }
-    if (values[i]->is(OK::lost)) refuse(values[i]->text);
     frame.scope[p.name] = std::move(*values[i]);
   }
   ++calls_;

@@ -70,7 +70,7 @@ Operand Lowering::common_result(Operand a, Operand b) {
       a.items[i] = common_result(std::move(a.items[i]), std::move(b.items[i]));
     return a;
   }
-  if (same(a, b) || (a.is_constant() && b.is_constant() && a.constant == b.constant)) return a;  // 1 is True is 1.0
+  if (equal(a, b)) return a;
   if (a.is_none() != b.is_none())
     refuse("a function that returns a value on one path only", "end every path with a return of the same type");
   a = run_time(std::move(a), "what is returned");
@@ -383,6 +383,7 @@ Lowering::Range Lowering::loop_range(const py::Stmt& s) {
   }
   if (args.size() > 3) refuse("a range takes at most three arguments");
   for (std::size_t i = 0; i < args.size(); ++i) {
+    if (named[i] != nullptr) refuse(fmt::format("a range got two values for its argument {}", i + 1));
     values[i] = args[i];
     named[i] = &values[i];
   }

@@ -11,6 +11,8 @@ using O = py::Op;
 
 namespace {
 
+constexpr std::size_t kMostItems = 4096;  // of a tuple
+
 // Whether an operand has no more parts than there is room for: t = (t, t) doubles them.
 bool fits(const Operand& v, std::size_t& room) {
   if (room-- == 0) return false;
@@ -18,6 +20,30 @@ bool fits(const Operand& v, std::size_t& room) {
 }
 
 }  // namespace
+
+Operand Lowering::slice_of(const std::vector<Operand>& items, const Operand& slice) const {
+  const auto size = static_cast<std::int64_t>(items.size());
+  const auto given = [&](std::size_t part) -> std::optional<std::int64_t> {
+    if (slice.items[part].is_none()) return std::nullopt;
+    if (!slice.items[part].is_integer()) refuse("the bounds of a slice must be constants");
+    return slice.items[part].constant.integer;
+  };
+  const std::int64_t by = given(2).value_or(1);
+  if (by == 0) refuse("a slice's step is 0");
+  const std::int64_t first = by > 0 ? 0 : size - 1, behind = by > 0 ? size : -1;
+  const auto bound = [&](std::size_t part, std::int64_t otherwise) {
+    const auto at = given(part);
+    if (!at) return otherwise;
+    return std::clamp(*at + (*at < 0 ? size : 0), std::min(first, behind), std::max(first, behind));
+  };
+  const std::int64_t begin = bound(0, first), end = bound(1, behind);
+  std::vector<Operand> out;
+  for (std::int64_t i = begin; by > 0 ? i < end : i > end; i += by) {
+    out.push_back(items[static_cast<std::size_t>(i)]);
+    if (by > size || -by > size) break;
+  }
+  return Operand::tuple(std::move(out));
+}
 
 Operand Lowering::eval(const py::Expr& e) {
   step();
@@ -41,13 +67,8 @@ Operand Lowering::eval_one(const py::Expr& e) {
     case E::list: {
       std::vector<Operand> items;
       for (const py::Expr* item : e.items) {
-        if (item->kind == E::starred) {
-          Operand many = eval(*item->items[0]);
-          if (!many.is(Operand::Kind::tuple)) refuse("'*' needs a tuple");
-          for (Operand& one : many.items) items.push_back(std::move(one));
-        } else {
-          items.push_back(eval(*item));
-        }
+        if (item->kind == E::starred) refuse("'*' in a tuple", "add tuples: a + (x,)");
+        items.push_back(eval(*item));
       }
       return Operand::tuple(std::move(items));
     }
@@ -90,17 +111,7 @@ Operand Lowering::eval_subscript(const py::Expr& e) {
                size > 0 ? "" : "pointers and numbers have no shape; give sizes as arguments");
       return object.items[static_cast<std::size_t>(i)];
     }
-    if (index.is(Operand::Kind::slice) && index.items[2].is_none()) {
-      const auto bound = [&](const Operand& v, std::int64_t otherwise) {
-        if (v.is_none()) return otherwise;
-        if (!v.is_integer()) refuse("the bounds of a slice must be constants");
-        return std::clamp<std::int64_t>(v.constant.integer + (v.constant.integer < 0 ? size : 0), 0, size);
-      };
-      const std::int64_t from = bound(index.items[0], 0), to = bound(index.items[1], size);
-      std::vector<Operand> items;
-      for (std::int64_t i = from; i < to; ++i) items.push_back(object.items[static_cast<std::size_t>(i)]);
-      return Operand::tuple(std::move(items));
-    }
+    if (index.is(Operand::Kind::slice)) return slice_of(object.items, index);
     refuse("a tuple is indexed by a constant", "unroll with tl.static_range");
   }
   if (!object.is_tensor()) refuse(fmt::format("{} cannot be indexed", operand_text(object)));
@@ -153,10 +164,13 @@ Operand Lowering::unary(O op, const Operand& a) {
 Operand Lowering::binary(O op, const Operand& a, const Operand& b) {
   if ((a.is_constant() || a.is(Operand::Kind::tuple)) && b.is_constant() && !a.is_tensor()) {
     if (a.is(Operand::Kind::tuple)) {
-      if (op != O::mul || !b.is_integer() || b.constant.integer > 64)
+      if (op != O::mul || !b.is_integer())
         refuse("this operation on a tuple", "unpack it, a, b = x, or take one: x[0]");
       std::vector<Operand> items;
-      for (std::int64_t i = 0; i < b.constant.integer; ++i) items.insert(items.end(), a.items.begin(), a.items.end());
+      for (std::int64_t i = 0; i < b.constant.integer && !a.items.empty(); ++i) {
+        items.insert(items.end(), a.items.begin(), a.items.end());
+        if (items.size() > kMostItems) refuse("the tuple is too long", {}, ErrorCode::limit);
+      }
       step(items.size());
       return Operand::tuple(std::move(items));
     }
@@ -168,7 +182,7 @@ Operand Lowering::binary(O op, const Operand& a, const Operand& b) {
     std::vector<Operand> items = a.items;
     items.insert(items.end(), b.items.begin(), b.items.end());
     step(items.size());
-    if (items.size() > 4096) refuse("the tuple is too long", {}, ErrorCode::limit);
+    if (items.size() > kMostItems) refuse("the tuple is too long", {}, ErrorCode::limit);
     return Operand::tuple(std::move(items));
   }
   if (op >= O::lt && op <= O::ne) return compare(op, a, b);
@@ -247,7 +261,7 @@ Operand Lowering::eval_compare(const py::Expr& e) {
     refuse(fmt::format("'{}' in a kernel", op_text(op)), "compare with each value: (x == a) or (x == b)");
   if (op == O::is || op == O::is_not) return Operand::of(ConstValue::boolean(same(a, b) == (op == O::is)));
   if (a.is(Operand::Kind::tuple) && b.is(Operand::Kind::tuple) && (op == O::eq || op == O::ne))
-    return Operand::of(ConstValue::boolean(same(a, b) == (op == O::eq)));
+    return Operand::of(ConstValue::boolean(equal(a, b) == (op == O::eq)));
   // None, strings and types compare at once with anything
   const auto plain = [](const Operand& v) { return v.is_constant() && !v.is_number(); };
   if (!(a.is_constant() && b.is_constant()) && (plain(a) || plain(b)) && (op == O::eq || op == O::ne))
@@ -284,7 +298,6 @@ Operand Lowering::eval_logic(const py::Expr& e) {
 bool Lowering::truth(const Operand& v, std::string_view what) {
   if (v.is_constant()) return v.constant.truth();
   if (v.is(Operand::Kind::tuple)) return !v.items.empty();
-  if (v.is(Operand::Kind::lost)) refuse(v.text);
   refuse(fmt::format("{} as a condition of {}", operand_text(v), what));
 }
 

@@ -235,9 +235,12 @@ Operand Lowering::attribute(const Operand& object, std::string_view name) {
       refuse(fmt::format("a value ({}) has no '{}'", triton_type(t), name), note);
     }
     case Operand::Kind::block_pointer:
-      if (name == "dtype" || name == "type")
-        return Operand::of(ConstValue::of(Type{object.constant.type.elem, true, object.constant.type.shape}));
-      if (name == "shape") return shape(object.constant.type.shape);
+      if (name == "dtype" || name == "type") {  // a pointer to a block, which no value of the IR is
+        ConstValue of_block = ConstValue::of(Type{object.constant.type.elem, true, {}});
+        of_block.items = {ConstValue::of(Type{object.constant.type.elem, false, object.constant.type.shape})};
+        return Operand::of(std::move(of_block));
+      }
+      if (name == "shape") return shape({});  // a pointer's; the block's is that of what is loaded
       if (name == "advance" || name == "store") return method();
       break;
     case Operand::Kind::descriptor:
@@ -267,7 +270,6 @@ Operand Lowering::attribute(const Operand& object, std::string_view name) {
         if (fields[i] == name) return object.items[i];
       break;
     }
-    case Operand::Kind::lost: refuse(object.text);
     default: break;
   }
   refuse(fmt::format("{} has no '{}'", operand_text(object), name));
@@ -284,6 +286,7 @@ Operand Lowering::type_attribute(const ConstValue& v, std::string_view name) {
     return Operand::of(v);
   }
   if (name == "element_ty") {
+    if (!v.items.empty()) return Operand::of(v.items[0]);
     if (t.is_tile()) return Operand::of(ConstValue::of(Type{t.elem, t.pointer, {}}));
     if (t.pointer) return Operand::of(ConstValue::of(scalar_type(t.elem)));
     refuse(fmt::format("{} has no element_ty", triton_type(t)),
@@ -295,12 +298,13 @@ Operand Lowering::type_attribute(const ConstValue& v, std::string_view name) {
     return Operand::of(ConstValue::of(std::int64_t{t.pointer ? 64 : row.bits}));
   if (name == "itemsize") return Operand::of(ConstValue::of(std::int64_t{t.pointer ? 8 : row.bits / 8}));
   if (name == "name") {
-    if (t.pointer || t.is_tile()) return Operand::of(ConstValue::string(triton_type(t)));
+    if (t.is_tile()) return Operand::of(ConstValue::string(triton_type(t)));
     constexpr std::pair<Elem, std::string_view> kShort[] = {
         {Elem::f16, "fp16"}, {Elem::bf16, "bf16"}, {Elem::f32, "fp32"}, {Elem::f64, "fp64"}};
-    for (const auto& [elem, text] : kShort)
-      if (elem == t.elem) return Operand::of(ConstValue::string(std::string(text)));
-    return Operand::of(ConstValue::string(std::string(row.triton_name)));
+    std::string text{row.triton_name};
+    for (const auto& [elem, of_elem] : kShort)
+      if (elem == t.elem) text = of_elem;
+    return Operand::of(ConstValue::string(t.pointer ? fmt::format("pointer<{}>", text) : text));
   }
   refuse(fmt::format("an element type has no '{}'", name));
 }

@@ -50,7 +50,6 @@ ValueId Lowering::real_like(double v, ValueId like) {
 ValueId Lowering::to_tensor(const Operand& v) {
   if (v.is_tensor()) return v.id;
   if (v.is_number()) return constant(v.constant, literal_elem(v.constant));
-  if (v.is(Operand::Kind::lost)) refuse(v.text);
   std::string note;
   if (v.is(Operand::Kind::path) || v.is(Operand::Kind::method) || v.is(Operand::Kind::function)) note = "call it";
   if (v.is(Operand::Kind::tuple)) note = "unpack it, a, b = x, or take one: x[0]";

@@ -369,6 +369,8 @@ class Lowering {
   static std::vector<ValueId> flatten(const Operand& v);
   static Operand rebuild(const Operand& like, std::span<const ValueId>& ids);
   static bool same(const Operand& a, const Operand& b);
+  Operand slice_of(const std::vector<Operand>& items, const Operand& slice) const;
+  static bool equal(const Operand& a, const Operand& b);  // as Python has it: 1 is True is 1.0
   bool same_type(const Operand& a, const Operand& b, bool shapes = true) const;
   std::string operand_text(const Operand& v) const;
 

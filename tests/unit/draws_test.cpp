@@ -34,12 +34,12 @@ TensorMeta drawn(const TensorMeta& m, const Draw& draw = kHard, DeviceType devic
 std::pair<std::int64_t, std::int64_t> bounds(const TensorMeta& m) { return {m.min_val->integer, m.max_val->integer}; }
 
 TEST(Draws, TheRecordedOneIsAsRecorded) {
-  const std::vector<Draw> draws = check_draws(1024, 2, false, 99);
+  const std::vector<Draw> draws = check_draws(1024, 2, {}, 99);
   ASSERT_EQ(draws.size(), 3U);
   EXPECT_TRUE(draws[0].recorded());
   EXPECT_EQ(draws[0].seed, 1024U);
   EXPECT_EQ(drawn(of_data({3, 1, 2}), draws[0]).data->integers, (std::vector<std::int64_t>{3, 1, 2}));
-  EXPECT_NE(draws[1].seed, check_draws(1024, 2, false, 98)[1].seed);  // another text, other seeds
+  EXPECT_NE(draws[1].seed, check_draws(1024, 2, {}, 98)[1].seed);  // another text, other seeds
 }
 
 TEST(Draws, ContentsChangePlaces) {
