@@ -227,6 +227,8 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
         if (path == known) return HostValue::string(std::string(text));
       for (const auto& [known, number] : kNumbers)
         if (path == known) return HostValue::of(number);
+      if (name == "__name__" && path.starts_with("builtins."))
+        return HostValue::string(path.substr(path.find('.') + 1, path.rfind('.') - path.find('.') - 1));
       if (path == "sys.maxsize") return HostValue::of(std::numeric_limits<std::int64_t>::max());
       if (path == "sys.version_info")
         return instantiate(make_named_tuple({HostValue::string("version_info"),

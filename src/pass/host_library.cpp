@@ -193,7 +193,16 @@ struct HostMachine::Library {
     if (type.empty()) return std::nullopt;
     const std::string_view asked = path.substr(dot + 4);
     const bool floating = type.starts_with("fp") || type.starts_with("bf");
-    return HostValue::boolean(asked == "floating" ? floating : asked == "int" ? !floating : asked == type);
+    const bool is_signed = type.starts_with("int") && type != "int1";
+    const std::pair<std::string_view, bool> answers[] = {{"floating", floating},
+                                                         {"standard_floating", floating && !type.starts_with("fp8")},
+                                                         {"int", !floating},
+                                                         {"int_signed", is_signed},
+                                                         {"int_unsigned", !floating && !is_signed},
+                                                         {"bool", type == "int1"}};
+    for (const auto& [name, answer] : answers)
+      if (name == asked) return HostValue::boolean(answer);
+    return HostValue::boolean(asked == type);
   }
 
   static Run find(std::string_view path);

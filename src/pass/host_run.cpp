@@ -259,6 +259,14 @@ void HostMachine::run_augmented(const py::Stmt& s, Frame& frame) {
     call_method(old, s.op == py::Op::add ? "extend" : "update", {operand}, {}, s.place);
     return;
   }
+  const bool repeats = s.op == py::Op::mul && old.is(Kind::list);
+  const bool thins = old.is(Kind::set) && (s.op == py::Op::sub || s.op == py::Op::bit_and || s.op == py::Op::bit_xor);
+  if (repeats || thins) {
+    const HostValue made = binary(s.op, old, operand, s.place);
+    call_method(old, "clear", {}, {}, s.place);
+    call_method(old, repeats ? "extend" : "update", {made}, {}, s.place);
+    return;
+  }
   std::optional<HostValue> changed;
   if (s.op == py::Op::add || s.op == py::Op::mul || s.op == py::Op::sub)
     changed = own(old,

@@ -579,6 +579,15 @@ BODIES = [
     ranks = sorted([Rank(i * 7 % 11) for i in range(11)]), sorted([Rank(i % 3) for i in range(5)], reverse=True)
     return [[r.n for r in ranked] for ranked in ranks]
     """,
+    """
+    a, s = [1, 2], {1, 2, 3, 4}
+    b, t = a, s
+    a *= 2
+    s -= {1}
+    s &= {2, 3, 9}
+    s ^= {3, 7}
+    return b, sorted(t), a is b, s is t, type(1).__name__, type("a").__name__ == "str", type([]).__name__
+    """,
 ]
 
 VIEWS = [
