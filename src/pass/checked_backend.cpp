@@ -149,6 +149,7 @@ class CheckedPlan final : public PreparedPlan {
   void launch(std::size_t index, void* const* addresses) override {
     CheckedLaunch& l = *launches_[index];
     if (l.empty()) return;
+    note_trials(plan_.launches[index], l.source.function);
     tile::Shadow::Launch info = checked_launch(l.source, l.sites(), addresses, [&](BufferId buffer) {
       return regions_[static_cast<std::size_t>(root_of(plan_, buffer).buffer)];
     });
@@ -162,9 +163,7 @@ class CheckedPlan final : public PreparedPlan {
     if (errors.empty()) find_unwritten(plan_.output, errors);
     for (std::size_t id = 0; id < plan_.buffers.size(); ++id)
       if (const Buffer& b = plan_.buffers[id]; b.kind == BufferKind::input && memory_->is_stored(regions_[id])) {
-        std::string fact = fmt::format("argument {} of a wrapper is written in place", b.input);
-        if (std::find(backend_.facts_.begin(), backend_.facts_.end(), fact) == backend_.facts_.end())
-          backend_.facts_.push_back(std::move(fact));
+        add_fact(fmt::format("argument {} of a wrapper is written in place", b.input));
       }
     memory_.reset();
     if (errors.empty()) return;
@@ -175,6 +174,20 @@ class CheckedPlan final : public PreparedPlan {
   }
 
  private:
+  void add_fact(std::string fact) {
+    if (std::find(backend_.facts_.begin(), backend_.facts_.end(), fact) == backend_.facts_.end())
+      backend_.facts_.push_back(std::move(fact));
+  }
+  // A tuner runs the kernel many times on the call's own tensors.
+  void note_trials(const Launch& launch, const tile::Function& function) {
+    if (launch.variants.size() < 2) return;
+    for (const std::string& name : tile::added_parameters(function))
+      if (std::find(launch.restored.begin(), launch.restored.end(), name) == launch.restored.end())
+        add_fact(
+            fmt::format("kernel {0} is tuned and adds to '{1}': Triton's trials add up there on the first call; give "
+                        "autotune reset_to_zero=['{1}']",
+                        launch.kernel.name(), name));
+  }
   bool is_whole(const Buffer& view) const {
     const TensorDesc& base = plan_.buffers[static_cast<std::size_t>(view.base)].desc;
     return view.desc.element_count() == base.element_count() && view.desc.hull() == base.hull();

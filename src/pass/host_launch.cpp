@@ -181,6 +181,9 @@ void HostMachine::decorate(const HostValue& decorator, Decorations& out, py::Pla
       }
     if (const HostValue* key = argument_named("key", 1))
       for (const HostValue& k : iterate(*key, place)) out.key.push_back(string_of(k, place));
+    for (const char* list : {"reset_to_zero", "restore_value"})
+      if (const HostValue* names = argument_named(list, kNamedOnly); names != nullptr && !names->is(Kind::none))
+        for (const HostValue& name : iterate(*names, place)) out.restored.push_back(string_of(name, place));
     if (const HostValue* by = argument_named("prune_configs_by", kNamedOnly); by != nullptr && by->is(Kind::dict))
       for (std::size_t i = 0; i + 1 < by->items->values.size(); i += 2)
         if (by->items->values[i].text == "early_config_prune") out.prune = by->items->values[i + 1];
@@ -545,6 +548,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
   Launch out;
   out.kernel = launcher.kernel;
   out.autotune_key = decoration.key;
+  out.restored = decoration.restored;
   out.place = place;
   const BoundCall bound = bind_call(kernel, args, kwargs, place);
   for (const auto& [name, value] : kwargs)

@@ -365,7 +365,8 @@ class HostMachine {
     std::vector<std::string> key;
     // Those above autotune do not see what a configuration sets.
     std::vector<std::pair<std::string, HostValue>> above, heuristics;
-    HostValue prune;  // early_config_prune
+    std::vector<std::string> restored;  // reset_to_zero, restore_value
+    HostValue prune;                    // early_config_prune
     bool autotuned = false;
   };
   void decorate(const HostValue& decorator, Decorations& out, py::Place place);

@@ -82,6 +82,7 @@ struct Launch {
   std::vector<LaunchArgument> arguments;  // in the kernel's order, without what a variant gives
   std::vector<LaunchVariant> variants;    // at least one
   std::vector<std::string> autotune_key;  // names of arguments; empty where not autotuned
+  std::vector<std::string> restored;      // what autotune resets or restores between its trials
   py::Place place;
 };
 

@@ -270,6 +270,15 @@ constexpr std::string_view kByAnyName[] = {"getattr",    "globals",     "locals"
                                            "exec",       "__import__",  "import_module", "__dict__", "__getattribute__",
                                            "attrgetter", "methodcaller"};
 
+// Of a torch.autograd.Function: what only gradients call, which there are none of.
+bool is_for_gradients(const PassModule& module, const py::Stmt& klass, const py::Stmt& method) {
+  constexpr std::string_view kNames[] = {"backward", "jvp", "vmap"};
+  const auto derives = [&](const py::Expr* base) { return resolve_path(module, *base) == "torch.autograd.Function"; };
+  return klass.kind == py::StmtKind::class_ && method.kind == py::StmtKind::function &&
+         std::find(std::begin(kNames), std::end(kNames), method.name) != std::end(kNames) &&
+         std::any_of(klass.targets.begin(), klass.targets.end(), derives);
+}
+
 // The functions that nothing of the folder that runs names, so that no wrapper can call them: what only patterns use,
 // and what is there to be read or for a test. What is decorated runs.
 std::vector<const py::Stmt*> never_called(const ModuleLoader& loader, const std::vector<Pass>& passes) {
@@ -282,6 +291,10 @@ std::vector<const py::Stmt*> never_called(const ModuleLoader& loader, const std:
       if (s->kind == K::function && s->decorators.empty() && !is_kernel(*module, *s) && s->name != "pattern" &&
           s->name != "replacement_args" && s->name != "replacement_func" && open.insert(s).second)
         plain.insert(s);
+  for (const auto& [file, module] : loader.modules())
+    for (const py::Stmt* s : module->syntax.body())
+      for (const py::Stmt* method : s->body)
+        if (is_for_gradients(*module, *s, *method) && open.insert(method).second) plain.insert(method);
   std::vector<const py::Stmt*> reached;
   std::unordered_multimap<std::string_view, std::string_view> other_names;  // from file import name as other
   for (const auto& [file, module] : loader.modules())

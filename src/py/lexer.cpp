@@ -325,6 +325,8 @@ class Lexer {
     if (code < 0x20 || code == 0x7f)
       error(place(at_), fmt::format("unexpected byte 0x{:02x}; is this a text file?", code));
     if (code == '!') error(place(at_), "unexpected character '!'", Code::syntax, {"write 'not x' or 'a != b'"});
+    if (code == '`')
+      error(place(at_), "unexpected character '`'", Code::syntax, {"leave out the lines of ``` around the code"});
     if (code < 0x80) error(place(at_), fmt::format("unexpected character '{}'", text_[at_]));
     error(place(at_), fmt::format("unexpected character '{}' (U+{:04X})", text_.substr(at_, end - at_), code),
           Code::syntax, {"names are letters, digits and '_'; quotes, dashes and spaces have to be the ASCII ones"});

@@ -182,6 +182,26 @@ bool has_atomics(const Block& block) {
   });
 }
 
+static void find_added(const Block& block, std::vector<ValueId>& out) {
+  for (const Op& op : block.ops) {
+    if (op.code == Code::atomic && op.atomic == Atomic::add) out.push_back(op.operands[0]);
+    for (const Block& b : op.blocks) find_added(b, out);
+  }
+}
+
+std::vector<std::string> added_parameters(const Function& function) {
+  std::vector<ValueId> pointers;
+  find_added(function.body, pointers);
+  const Origins origins(function);
+  std::vector<std::string> out;
+  for (const ValueId p : pointers)
+    if (const std::int32_t at = origins.only(p); at >= 0)
+      if (const std::string& name = function.parameters[static_cast<std::size_t>(at)];
+          std::find(out.begin(), out.end(), name) == out.end())
+        out.push_back(name);
+  return out;
+}
+
 bool is_used(const Function& function, ValueId value) { return is_used(function.body, value); }
 
 bool accesses_by_contents(const Function& function) { return Loaded(function).accessed_by(); }

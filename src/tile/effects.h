@@ -1,6 +1,7 @@
 // What a kernel's pointers point to, and what decides it.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "tile/ir.h"
@@ -16,6 +17,8 @@ std::vector<bool> written_parameters(const Function& function);
 std::vector<std::int32_t> pointer_origins(const Function& function);
 
 bool has_atomics(const Block& block);
+// The names of the parameters to whose memory atomics add, each once.
+std::vector<std::string> added_parameters(const Function& function);
 
 bool is_used(const Function& function, ValueId value);
 
