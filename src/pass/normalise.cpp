@@ -91,10 +91,12 @@ std::optional<std::vector<Value>> bind_aten(const AtenRow& row, const Node& node
   return bind_schema(aten_schema(row), {node.args, node.kwargs}, spelled, any_types(node), nullptr);
 }
 
+// The rows' parameters that take one number for all dimensions; ATen's are T[n].
+constexpr std::string_view kOnePerDimension[] = {"kernel_size", "stride", "padding", "dilation", "output_size"};
+
 // One number for a list of equal ones: `stride=1` beside `stride=(1, 1)`. A placeholder is left to bind what is
 // written.
-void spread_number(const Param& param, Value& a, Value& b) {
-  if (!param.type.list) return;
+void spread_number(Value& a, Value& b) {
   const auto spread = [](Value& number, const Value& list) {
     number = Value::sequence(list.kind, std::vector<Value>(list.items.size(), number));
   };
@@ -102,6 +104,13 @@ void spread_number(const Param& param, Value& a, Value& b) {
     spread(a, b);
   else if (b.is_number() && a.is_sequence())
     spread(b, a);
+}
+
+bool takes_one_for_all(const Param& param, const Value& a, const Value& b) {
+  const auto fits = [&](const Value& v) {
+    return v.is_sequence() && v.items.size() == static_cast<std::size_t>(param.type.list_size);
+  };
+  return param.type.list && (fits(a) || fits(b));
 }
 
 void keep(std::vector<Value> pattern, std::vector<Value> graph, ValueStore& store, ArgumentPairs& out) {
@@ -119,11 +128,23 @@ bool align_overloads(std::span<const AtenRow* const> overloads, Spelled spelled,
     if (!p) continue;
     auto g = bind_aten(*row, graph, spelled);
     if (!g) continue;
-    for (std::size_t i = 0; i < p->size(); ++i) spread_number(aten_schema(*row).params[i], (*p)[i], (*g)[i]);
+    for (std::size_t i = 0; i < p->size(); ++i)
+      if (takes_one_for_all(aten_schema(*row).params[i], (*p)[i], (*g)[i])) spread_number((*p)[i], (*g)[i]);
     keep(std::move(*p), std::move(*g), store, out);
     return true;
   }
   return false;
+}
+
+// x.to(device, dtype, ...) and x.to(dtype, ...) by their keywords, as Python's parser tells them apart.
+Node named_to(Node node) {
+  constexpr const char* kNames[] = {"device", "dtype", "non_blocking", "copy"};
+  if (node.target != "to" || node.args.size() < 2 || node.args[1].is_node()) return node;
+  std::size_t next = node.args[1].kind == ValueKind::constant ? 1 : 0;
+  for (std::size_t i = 1; i < node.args.size() && next < std::size(kNames); ++i)
+    node.kwargs.push_back({kNames[next++], std::move(node.args[i])});
+  node.args.resize(1);
+  return node;
 }
 
 bool align_operator(const Node& pattern, const Node& graph, ValueStore& store, ArgumentPairs& out) {
@@ -136,11 +157,15 @@ bool align_operator(const Node& pattern, const Node& graph, ValueStore& store, A
   if (open && pattern.kind == NodeKind::call_method) {  // x.to(*args): ATen's overloads name what the row leaves open
     std::vector<const AtenRow*> overloads;
     for (const AtenRow& row : aten_find(pattern.target)) overloads.push_back(&row);
-    if (align_overloads(overloads, Spelled::method, pattern, graph, store, out)) return true;
+    if (align_overloads(overloads, Spelled::method, named_to(pattern), named_to(graph), store, out)) return true;
   }
   auto p = bind_row(*op.row, pattern);
   auto g = p ? bind_row(*op.row, graph) : std::nullopt;
   if (!g) return false;
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (std::find(std::begin(kOnePerDimension), std::end(kOnePerDimension), parameters[i].name) !=
+        std::end(kOnePerDimension))
+      spread_number((*p)[i], (*g)[i]);
   keep(std::move(*p), std::move(*g), store, out);
   return true;
 }
@@ -167,6 +192,14 @@ std::vector<Value> fill_schema(const Schema& schema, const Node& node) {
       out.push_back(*p.default_value);
   }
   return out;
+}
+
+bool number_beside_list(const ArgumentPairs& pairs) {
+  for (std::size_t i = 0; i < pairs.pattern.size(); ++i) {
+    const Value &a = *pairs.pattern[i], &b = *pairs.graph[i];
+    if ((a.is_number() && b.is_sequence()) || (a.is_sequence() && b.is_number())) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -217,6 +250,9 @@ bool align_arguments(const Node& pattern, const Node& graph, MatchMode mode, Val
     for (const Kwarg& k : pattern.kwargs) out.pattern.push_back(&k.value);
     for (const Value& v : graph.args) out.graph.push_back(&v);
     for (const Kwarg& k : graph.kwargs) out.graph.push_back(&k.value);
+    ArgumentPairs bound;
+    if (mode == MatchMode::normal && number_beside_list(out) && align_operator(pattern, graph, store, bound))
+      out = std::move(bound);
     return true;
   }
   if (const AtenRow* overload = pattern.kind == NodeKind::call_function ? aten_overload(pattern.target) : nullptr) {
