@@ -22,6 +22,7 @@ std::vector<std::string> check_places(const Graph& graph, const std::map<std::st
                                       const std::vector<AuthoredPass>& passes) {
   std::vector<std::string> out(passes.size());
   Graph now = graph;
+  std::vector<ExternalFunction> wrappers;  // those that it calls
   for (std::size_t p = 0; p < passes.size(); ++p) {
     const AuthoredPass& pass = passes[p];
     auto pattern = read_pattern(pass.name + ".py", pass_file(pass));
@@ -49,7 +50,12 @@ std::vector<std::string> check_places(const Graph& graph, const std::map<std::st
       replacements.push_back({&match, pass.wrapper, std::move(args)});
     }
     if (!out[p].empty() || replacements.empty()) continue;
-    if (auto rewritten = rewrite(now, *pattern, replacements)) now = std::move(rewritten->graph);
+    auto rewritten = rewrite(now, *pattern, replacements, wrappers);
+    if (!rewritten || rewritten->calls.empty()) continue;
+    now = std::move(rewritten->graph);
+    std::vector<Value> args;
+    for (const NodeId placeholder : pattern->placeholders) args.push_back(Value::ref(placeholder));
+    wrappers.push_back(wrapper_function(pass.wrapper, *pattern, args));
   }
   return out;
 }

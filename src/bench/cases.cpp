@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "pass/rewrite.h"
+#include "ops/effects.h"
 
 namespace passnet {
 
@@ -88,7 +88,7 @@ CaseSource::CaseSource(const GraphFolder& graph, Subject& eager, Engine& engine,
       device_(device),
       convolves_(has_convolution(graph.graph)),
       flat_(has_flat_inputs(graph)),
-      writes_(std::any_of(graph.graph.nodes.begin(), graph.graph.nodes.end(), node_writes)) {}
+      writes_(graph_writes(graph.graph)) {}
 
 Result<Case> CaseSource::recorded(std::uint64_t seed) {
   auto c = make({seed});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 
 #include "base/file.h"
@@ -18,7 +19,7 @@
 #include "cli/validators.h"
 #include "exec/walk.h"
 #include "fx/printer.h"
-#include "ops/lower.h"
+#include "ops/effects.h"
 
 namespace passnet::cli {
 
@@ -111,6 +112,28 @@ void show_shapes(const GraphFolder& folder) {
   }
 }
 
+// What every node gives back and writes, by the first value that lies in that memory.
+void show_effects(const Graph& graph) {
+  const std::vector<NodeEffects> effects = graph_effects(graph);
+  std::map<Memory, std::string> names{{kGenerator, "random numbers"}};
+  std::map<std::string, int> used;
+  const auto text = [&](const std::vector<Memory>& memories) {
+    std::vector<std::string> out;
+    for (const Memory m : memories) out.push_back(names[m]);
+    return text_join(out, ", ");
+  };
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    const NodeEffects& e = effects[i];
+    if (graph.nodes[i].kind == NodeKind::output) continue;
+    for (const Memory m : e.gives) {
+      const auto [name, first] = names.try_emplace(m, graph.nodes[i].name);
+      if (const int number = first ? ++used[name->second] : 1; number > 1) name->second += fmt::format("#{}", number);
+    }
+    fmt::print("{}: {}{}{}{}\n", graph.nodes[i].name, text(e.gives), e.writes.empty() ? "" : " writes ", text(e.writes),
+               e.known ? "" : " (not known)");
+  }
+}
+
 int show(const Options& o) {
   return for_each_graph(o, "shown", [&](const std::string& path) {
     const GraphFolder folder = read_graph_folder(path, {.metas = o.stage == "shapes"}).take();
@@ -118,6 +141,8 @@ int show(const Options& o) {
       show_shapes(folder);
     else if (o.stage == "program")
       fmt::print("{}", program_text(lower_graph(folder.graph).take()));
+    else if (o.stage == "effects")
+      show_effects(folder.graph);
     else if (o.stage == "canonical")
       fmt::print("{}", graph_canonical_text(folder.graph));
     else {
@@ -264,9 +289,9 @@ void add_graph(CLI::App& app, Outcome& outcome) {
   s->add_option("--style", options->style, "How to print: plain or raw (as torch.fx prints)")
       ->check(CLI::IsMember({"plain", "raw"}));
   s->add_option("--stage", options->stage,
-                "What to print: graph, canonical (what is hashed), program (the ATen calls) or shapes (every node's "
-                "shape and dtype, without running)")
-      ->check(CLI::IsMember({"graph", "canonical", "program", "shapes"}));
+                "What to print: graph, canonical (what is hashed), program (the ATen calls), effects (in which "
+                "memory every node lies and which it writes) or shapes (every node's shape and dtype, without running)")
+      ->check(CLI::IsMember({"graph", "canonical", "program", "effects", "shapes"}));
   CLI::App* c = add("check", "Parse, verify and bind every operator, without running", check);
   c->add_flag("--json", options->json, "One JSON object a line");
   c->add_flag("--round-trip", options->round_trip, "Also print each graph in both styles, read it back and compare");

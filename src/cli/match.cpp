@@ -33,6 +33,7 @@ struct Shown {
   const Pattern& pattern;
   const MatchIndex& index;
   const MatchResult& result;
+  const std::vector<Reason>& left_out;
   const std::vector<Reason>& reasons;
   const std::string& file;
   const std::string& after;  // the graph's text with the matches replaced; empty where it is not asked for
@@ -42,7 +43,9 @@ struct Shown {
     for (const Match& m : result.matches)
       matches += fmt::format("{}[{}]", matches.empty() ? "" : ", ",
                              match_names(pattern, index.graph, m, [](const std::string& s) { return json_string(s); }));
-    for (const Reason& r : reasons) {
+    std::vector<Reason> all = left_out;
+    all.insert(all.end(), reasons.begin(), reasons.end());
+    for (const Reason& r : all) {
       const ReasonText t = reason_text(r, pattern, index, mode);
       failures += fmt::format(
           "{}{{\"type\": \"{}\", \"pattern_node\": {}, \"graph_node\": {}, \"expected\": {}, \"actual\": {}, "
@@ -59,7 +62,8 @@ struct Shown {
 };
 
 // The graph with the matches replaced: the wrapper's name and arguments come from the loaded pass.
-Graph replaced(const Graph& graph, const Pattern& pattern, const MatchResult& result, const std::string& file) {
+Graph replaced(const Graph& graph, const Pattern& pattern, const MatchResult& result, const std::string& file,
+               std::vector<ExternalFunction>& externals) {
   LoadOptions options;
   options.open_policy = true;  // what the wrapper may call is not the question here
   const PassFolder loaded = load_pass_file(file, options).take();
@@ -67,7 +71,9 @@ Graph replaced(const Graph& graph, const Pattern& pattern, const MatchResult& re
   std::vector<Replacement> replacements;
   for (const Match& match : result.matches)
     replacements.push_back(make_replacement(match, pass.wrapper.name, pass.replacement_args));
-  return rewrite(graph, pattern, replacements).take().graph;
+  Rewritten out = rewrite(graph, pattern, replacements, externals).take();
+  externals.push_back(wrapper_function(pass.wrapper.name, pattern, pass.replacement_args));
+  return std::move(out.graph);
 }
 
 int run(const Options& o) {
@@ -75,6 +81,7 @@ int run(const Options& o) {
   const MatchMode mode = o.mode;
   const auto graph_text = [](const Graph& g) { return std::string(text_trim(print_model(g, PrintStyle::plain))); };
   bool matched = false;
+  std::vector<ExternalFunction> externals;  // that the graph calls, with --dump
   if (o.dump && !o.json) fmt::print("# the graph\n{}\n", graph_text(graph));
   for (const std::string& file : pass_files(o.pass)) {
     const Pattern pattern(load_pass_pattern(file).take());
@@ -86,13 +93,14 @@ int run(const Options& o) {
       std::vector<Reason> reasons;
       if (result.matches.empty() || o.explain)
         reasons = explain(pattern, index, mode, result, o.explain ? kMostAttempts : 1);
-      if (o.dump && !result.matches.empty()) after = replaced(graph, pattern, result, file);
+      const std::vector<Reason> left_out = explain_left_out(pattern, index, result, externals);
+      if (o.dump && !result.matches.empty()) after = replaced(graph, pattern, result, file, externals);
       const std::string after_text = after ? graph_text(*after) : std::string();
-      const Shown shown{mode, pattern, index, result, reasons, file, after_text};
+      const Shown shown{mode, pattern, index, result, left_out, reasons, file, after_text};
       if (o.json)
         shown.json();
       else
-        fmt::print("{}{}", match_text(pattern, index, mode, result, reasons, file),
+        fmt::print("{}{}", match_text(pattern, index, mode, result, left_out, reasons, file),
                    after_text.empty()
                        ? ""
                        : fmt::format("# after {}\n{}\n", std::filesystem::path(file).stem().string(), after_text));

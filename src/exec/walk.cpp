@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "ops/lower.h"
+#include "ops/effects.h"
 
 namespace passnet {
 
@@ -69,10 +69,6 @@ Result<TensorRef> without_data(const TensorMeta& meta, Engine& engine) {
   return engine.allocate({meta.shape, contiguous_strides(meta.shape), meta.dtype, DeviceType::meta});
 }
 
-bool may_write(const Node& node) {
-  return node_is_effect(node) || node_is_in_place(node) || node.target.ends_with('_');
-}
-
 }  // namespace
 
 std::optional<Value> literal_of(const RunValue& value) {
@@ -129,7 +125,7 @@ bool Walk::operands_known(const Node& node) const {
 // The value on the side; gone where something unknown is written into one.
 void Walk::keep_known(NodeId id, const Node& node) {
   if (!operands_known(node)) {
-    if (may_write(node)) known_.assign(known_.size(), {});
+    if (node_writes(node)) known_.assign(known_.size(), {});
     return;
   }
   const RunValue& value = values_[at(id)];
@@ -251,7 +247,7 @@ Result<std::vector<RunValue>> propagate_known(const GraphFolder& folder, Engine&
       node_inputs(node, [&](NodeId used) { lost[at(id)] = lost[at(id)] || lost[at(used)]; });
       lost[at(id)] = lost[at(id)] || !walk.step(id);
       // one that should have changed a value: nobody knows what it has now
-      if (lost[at(id)]) node_inputs(node, [&](NodeId used) { lost[at(used)] = lost[at(used)] || may_write(node); });
+      if (lost[at(id)] && node_writes(node)) node_inputs(node, [&](NodeId used) { lost[at(used)] = true; });
     }
     std::vector<RunValue> out = all_values(walk, graph);
     for (std::size_t i = 0; i < out.size(); ++i)

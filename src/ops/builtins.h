@@ -8,10 +8,14 @@
 
 namespace passnet {
 
+// What it does with its first argument's memory.
+enum class OnFirst : std::uint8_t { reads, writes, gives_back };
+
 struct BuiltinRow {
   std::string_view name;
   Ty result;  // Ty::any: found from the arguments (see builtin_result)
   std::uint8_t min_args, max_args;
+  OnFirst memory = OnFirst::reads;
 };
 
 inline constexpr BuiltinRow kBuiltins[] = {
@@ -45,11 +49,11 @@ inline constexpr BuiltinRow kBuiltins[] = {
     {"float", Ty::real, 1, 1},
     {"bool", Ty::boolean, 1, 1},
     // items
-    {"getitem", Ty::any, 2, 2},
-    {"setitem", Ty::none, 3, 3},
+    {"getitem", Ty::any, 2, 2, OnFirst::gives_back},
+    {"setitem", Ty::none, 3, 3, OnFirst::writes},
     // tensors from numbers
     {"tensor", Ty::tensor, 3, 3},
-    {"as_tensor", Ty::tensor, 3, 3},
+    {"as_tensor", Ty::tensor, 3, 3, OnFirst::gives_back},
     {"unravel_index", Ty::tensors, 2, 2},
     // numbers; sequences too where Python allows it
     {"add", Ty::any, 2, 2},

@@ -33,12 +33,13 @@ Ty return_type(const ParamType& type) {
 
 class Lowering : public Emitter {
  public:
-  Lowering(const Graph& graph, std::span<const ExternalFunction> externals) : graph_(graph), externals_(externals) {}
+  Lowering(const Graph& graph, std::span<const ExternalFunction> externals, Ty inputs, bool whole)
+      : graph_(graph), externals_(externals), inputs_(inputs), whole_(whole) {}
 
   Program run() {
     values_.resize(graph_.nodes.size());
     program_.inputs = graph_.placeholder_count();
-    program_.types.assign(program_.inputs, Ty::tensor);
+    program_.types.assign(program_.inputs, inputs_);
     program_.steps.reserve(graph_.nodes.size());
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) {
       node_ = id;
@@ -46,9 +47,9 @@ class Lowering : public Emitter {
       if (node.kind == NodeKind::placeholder)
         values_[id] = Value::ref(id);
       else if (node.kind == NodeKind::output)
-        program_.result = operand(node.args[0]);
+        program_.result = whole_ ? operand(node.args[0]) : Value::none();
       else
-        values_[id] = node_call(node);
+        values_[id] = whole_ ? node_call(node) : try_node_call(node);
     }
     program_.values = std::move(values_);
     return std::move(program_);
@@ -161,6 +162,25 @@ class Lowering : public Emitter {
     return call(node.target, args, kwargs);
   }
 
+  Value try_node_call(const Node& node) {
+    const std::size_t mark = program_.steps.size();
+    try {
+      return node_call(node);
+    } catch (const Failure&) {
+      current_ = nullptr;
+      depth_ = 0;
+      program_.steps.resize(mark);
+    }
+    Step step;
+    step.kind = StepKind::unknown;
+    step.node = node_;
+    node_inputs(node, [&](NodeId used) { step.args.push_back(values_[used]); });
+    const Value result = fresh(Ty::any);
+    step.results.push_back(result.node);
+    program_.steps.push_back(std::move(step));
+    return result;
+  }
+
   Value external_call(std::size_t index, std::vector<Value> args) {
     Step step;
     step.kind = StepKind::external;
@@ -242,6 +262,8 @@ class Lowering : public Emitter {
 
   const Graph& graph_;
   std::span<const ExternalFunction> externals_;
+  Ty inputs_;   // what the placeholders are
+  bool whole_;  // a node that cannot be lowered is an error
   Program program_;
   std::vector<Value> values_;  // what each node became
   std::vector<Step>* current_ = nullptr;
@@ -277,7 +299,11 @@ void block_text(const std::vector<Step>& steps, int indent, std::string& out) {
 }  // namespace
 
 Result<Program> lower_graph(const Graph& graph, std::span<const ExternalFunction> externals) {
-  return guarded([&] { return Lowering(graph, externals).run(); });
+  return guarded([&] { return Lowering(graph, externals, Ty::tensor, true).run(); });
+}
+
+Program lower_known(const Graph& graph, std::span<const ExternalFunction> externals, Ty inputs) {
+  return Lowering(graph, externals, inputs, false).run();
 }
 
 std::string program_text(const Program& program) {

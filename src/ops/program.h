@@ -36,7 +36,13 @@ struct Block {
   Value result;
 };
 
-enum class StepKind : std::uint8_t { aten, builtin, branch, external };
+enum class StepKind : std::uint8_t {
+  aten,
+  builtin,
+  branch,
+  external,
+  unknown,  // not lowered (lower_known): never runs
+};
 
 struct Step {
   StepKind kind = StepKind::aten;

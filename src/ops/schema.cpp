@@ -48,7 +48,7 @@ std::vector<std::string_view> split_top(std::string_view text) {
 }
 
 // Reads a type at the front of `text` and removes it: Tensor(a!), int[2]?, Tensor?[], ...
-ParamType take_type(std::string_view& text, bool* written, bool* aliased) {
+ParamType take_type(std::string_view& text, bool* written) {
   ParamType type;
   std::size_t end = 0;
   while (end < text.size() &&
@@ -61,9 +61,8 @@ ParamType take_type(std::string_view& text, bool* written, bool* aliased) {
   while (!text.empty()) {
     if (text[0] == '(') {
       const std::size_t close = text.find(')');
-      const bool write = text.substr(0, close).find('!') != std::string_view::npos;
-      *written |= write;
-      *aliased |= !write;
+      *written |= text.substr(0, close).find('!') != std::string_view::npos;
+      type.alias = text[1];
       text.remove_prefix(close + 1);
     } else if (text[0] == '?') {
       type.optional = true;
@@ -119,7 +118,7 @@ Schema parse_schema(std::string_view name, std::string_view overload, std::strin
       continue;
     }
     Param p;
-    p.type = take_type(part, &p.written, &p.aliased);
+    p.type = take_type(part, &p.written);
     part = text_trim(part);
     const std::size_t equals = part.find('=');
     p.name = part.substr(0, equals);
@@ -132,9 +131,9 @@ Schema parse_schema(std::string_view name, std::string_view overload, std::strin
   std::string_view result = text_trim(text.substr(arrow + 4));
   if (result.starts_with('(')) result = result.substr(1, result.size() - 2);
   for (std::string_view part : split_top(result)) {
-    bool written = false, aliased = false;
-    out.returns.push_back(take_type(part, &written, &aliased));
-    out.view |= aliased && !written;
+    bool written = false;
+    out.returns.push_back(take_type(part, &written));
+    out.view |= out.returns.back().alias != 0 && !written;
   }
   return out;
 }

@@ -31,6 +31,7 @@ struct ParamType {
   bool list = false;           // T[] or T[n]
   bool item_optional = false;  // T?[]
   std::int32_t list_size = 0;  // n of T[n]: one item is repeated n times
+  char alias = 0;              // the letter of (a) and (a!): types that have the same one may share memory
 };
 
 struct Param {
@@ -39,7 +40,6 @@ struct Param {
   std::optional<Value> default_value;
   bool keyword_only = false;
   bool written = false;  // (a!)
-  bool aliased = false;  // (a): the result may be a view of it
 };
 
 struct Schema {

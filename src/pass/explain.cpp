@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pass/filters.h"
+#include "pass/rewrite.h"
 
 namespace passnet {
 
@@ -323,6 +323,35 @@ std::vector<Reason> explain(const Pattern& pattern, const MatchIndex& index, Mat
     reason.type = ReasonType::target_mismatch;
     reason.misfit = Misfit::target;
     reason.pattern_node = pattern.anchors[0].node;
+    out.push_back(std::move(reason));
+  }
+  return out;
+}
+
+std::vector<Reason> explain_left_out(const Pattern& pattern, const MatchIndex& index, const MatchResult& result,
+                                     std::span<const ExternalFunction> externals) {
+  std::vector<Value> args;
+  for (const NodeId id : pattern.placeholders) args.push_back(Value::ref(id));
+  std::vector<Replacement> replacements;
+  for (const Match& match : result.matches) replacements.push_back(make_replacement(match, "wrapper", args));
+  const auto rewritten = rewrite(index.graph, pattern, replacements, externals);
+  if (!rewritten) return {};  // its `return` is no wrapper's
+  std::vector<Reason> out;
+  for (const LeftOut& left : rewritten->left_out) {
+    const std::vector<NodeId>& nodes = result.matches[left.replacement].nodes;
+    // The pattern's node that stands for this one.
+    const auto owner = [&](NodeId node) {
+      for (const NodeId id : pattern.calls)
+        if (nodes[id] == node) return id;
+      return NodeId{-1};
+    };
+    Reason reason;
+    reason.type = left.conflict ? ReasonType::not_in_order : ReasonType::not_contained;
+    reason.cycle = !left.conflict;
+    reason.graph_node = left.conflict ? left.conflict.node : nodes[pattern.calls.front()];
+    reason.user = left.conflict ? left.conflict.writer : reason.graph_node;
+    if (owner(reason.graph_node) < 0 && owner(reason.user) >= 0) std::swap(reason.graph_node, reason.user);
+    reason.pattern_node = owner(reason.graph_node);
     out.push_back(std::move(reason));
   }
   return out;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/lower.h"
 #include "pass/match.h"
 
 namespace passnet {
@@ -18,6 +19,7 @@ enum class ReasonType : std::uint8_t {
   attr_mismatch,    // another literal
   arg_mismatch,     // other counts, keywords or structure; a placeholder bound twice
   not_contained,    // a value of the match is used outside, or a way leads out and back
+  not_in_order,     // the one call would change places with a write of what a node reads
   pattern_invalid,  // can match nothing
 };
 std::string_view reason_name(ReasonType type);  // "OP_MISMATCH"
@@ -28,7 +30,7 @@ struct Reason {
   NodeId pattern_node = -1, graph_node = -1;
   Value expected, actual;  // the operands, where a pair of them does not fit
   bool has_values = false;
-  NodeId user = -1;    // not_contained: who uses the value outside
+  NodeId user = -1;    // not_contained: who uses the value outside; not_in_order: with whom the node changes places
   bool cycle = false;  // not_contained: ... and leads back into the match
   bool extra = false;  // the graph has no such call behind `graph_node`; the rest of the pattern matches
 };
@@ -40,6 +42,10 @@ inline constexpr std::size_t kMostAttempts = 3;
 // this also says why there is no further match.
 std::vector<Reason> explain(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result,
                             std::size_t attempts = 1);
+
+// Why some of the matches cannot become one call, in their order; `externals` are the wrappers that the graph calls.
+std::vector<Reason> explain_left_out(const Pattern& pattern, const MatchIndex& index, const MatchResult& result,
+                                     std::span<const ExternalFunction> externals = {});
 
 // A reason in words.
 struct ReasonText {

@@ -15,6 +15,7 @@ std::string_view reason_name(ReasonType type) {
     case ReasonType::attr_mismatch: return "ATTR_MISMATCH";
     case ReasonType::arg_mismatch: return "ARG_MISMATCH";
     case ReasonType::not_contained: return "NOT_CONTAINED";
+    case ReasonType::not_in_order: return "NOT_IN_ORDER";
     case ReasonType::pattern_invalid: return "PATTERN_INVALID";
   }
   return "";
@@ -121,6 +122,16 @@ ReasonText reason_text(const Reason& r, const Pattern& pattern, const MatchIndex
                                                              : "'" + index.graph.nodes[r.user].name + "'");
     out.advice = r.cycle ? "the match cannot become one call: take the outside node into the pattern, or return less"
                          : fmt::format("the value is used outside: return '{}' from the pattern", out.pattern_node);
+    return out;
+  }
+  if (r.type == ReasonType::not_in_order) {
+    const std::string other = call_text(index.graph, r.user);
+    out.expected = fmt::format("to stay on its side of {}", other);
+    out.actual = "the one call on the other side";
+    out.advice = fmt::format(
+        "one of them writes what the other uses, or both draw random numbers: take {} into the pattern, or end it "
+        "before",
+        other);
     return out;
   }
   if (r.extra) {

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "ops/table.h"
-#include "pass/rewrite.h"
-
 namespace passnet {
 
 namespace {
@@ -82,119 +79,37 @@ NodeId AcyclicFilter::find_cycle(const Binder& binder) {
   return -1;
 }
 
-namespace {
-
-// Rows of the operator table that may give back their argument, or a part of it.
-constexpr std::string_view kMayShare[] = {"getitem",
-                                          "__getitem__",
-                                          "getattr",
-                                          "contiguous",
-                                          "to",
-                                          "type",
-                                          "type_as",
-                                          "float",
-                                          "half",
-                                          "bfloat16",
-                                          "double",
-                                          "int",
-                                          "long",
-                                          "short",
-                                          "bool",
-                                          "byte",
-                                          "char",
-                                          "cpu",
-                                          "cuda",
-                                          "dropout",
-                                          "dropout1d",
-                                          "dropout2d",
-                                          "dropout3d",
-                                          "alpha_dropout",
-                                          "feature_alpha_dropout",
-                                          "split",
-                                          "chunk",
-                                          "unbind",
-                                          "tensor_split",
-                                          "squeeze",
-                                          "unsqueeze",
-                                          "broadcast_tensors",
-                                          "atleast_1d",
-                                          "atleast_2d",
-                                          "atleast_3d",
-                                          "meshgrid",
-                                          "as_tensor",
-                                          "asarray",
-                                          "adaptive_avg_pool2d",
-                                          "pad"};
-
-bool may_share_memory(const Node& node) {
-  if (node.kind == NodeKind::placeholder || node.kind == NodeKind::output) return false;
-  if (node_writes(node)) return true;
-  const OpTarget& op = op_find(node_spelling(node));
-  if (!op) return true;  // not known: the careful answer
-  if (op.row == nullptr)
-    return std::any_of(op.overloads.begin(), op.overloads.end(),
-                       [](const AtenRow* row) { return aten_schema(*row).view; });
-  const std::string_view name = std::string_view(node.target).substr(node.target.rfind('.') + 1);
-  return std::find(std::begin(kMayShare), std::end(kMayShare), name) != std::end(kMayShare);
-}
-
-}  // namespace
-
-NodeId OrderFilter::memory(NodeId id) const {
-  while (shares_[id] != id) id = shares_[id];
-  return id;
-}
-
-OrderFilter::OrderFilter(const Graph& graph)
-    : graph_(graph),
-      shares_(graph.nodes.size()),
-      writes_(graph.nodes.size(), false),
-      writers_(graph.nodes.size()),
-      readers_(graph.nodes.size()) {
-  const auto count = static_cast<NodeId>(graph.nodes.size());
-  for (NodeId id = 0; id < count; ++id) {
-    const Node& node = graph.nodes[id];
-    shares_[id] = id;
-    writes_[id] = node_writes(node);
-    if (!may_share_memory(node)) continue;
-    // The first operand's memory; where that is a list, any of its items'.
-    const bool one = !node.args.empty() && node.args[0].is_node();
-    node_inputs(node, [&](NodeId used) {
-      const NodeId mine = memory(id), other = memory(used);
-      if (mine != other && !(one && mine != id)) shares_[std::max(mine, other)] = std::min(mine, other);
-    });
-    shares_[id] = memory(id);
-  }
-  for (NodeId id = 0; id < count; ++id) {
-    const Node& node = graph.nodes[id];
-    bool first = true;
-    node_inputs(node, [&](NodeId used) {
-      const NodeId owner = memory(used);
-      if (readers_[owner].empty() || readers_[owner].back() != id) readers_[owner].push_back(id);
-      if (std::exchange(first, false) && writes_[id]) writers_[owner].push_back(id);
-    });
-  }
-}
-
-NodeId OrderFilter::find_conflict(std::span<const NodeId> matched, NodeId after) const {
-  // The first node outside that moves to the other side of `node`.
-  const auto passed = [&](NodeId node, const std::vector<NodeId>& others) -> NodeId {
-    const NodeId begin = node <= after ? node + 1 : after + 1, end = node <= after ? after : node - 1;
-    for (auto it = std::lower_bound(others.begin(), others.end(), begin); it != others.end() && *it <= end; ++it)
-      if (!std::binary_search(matched.begin(), matched.end(), *it)) return *it;
-    return -1;
+OrderFilter::Conflict OrderFilter::find_conflict(const std::vector<NodeId>& order) {
+  if (std::is_sorted(order.begin(), order.end())) return {};
+  if (effects_.empty()) effects_ = graph_effects(graph_, externals_);
+  std::vector<NodeId> before = order;
+  std::sort(before.begin(), before.end());
+  const auto accesses = [&](NodeId id, const auto& visit) {
+    for (const Memory m : effects_[id].reads) visit(m);
+    for (const Memory m : effects_[id].writes) visit(m);
   };
-  for (const NodeId node : matched) {
-    NodeId found = -1;
-    bool first = true;
-    node_inputs(graph_.nodes[node], [&](NodeId used) {
-      const NodeId owner = memory(used);
-      if (found < 0) found = passed(node, writers_[owner]);
-      if (std::exchange(first, false) && writes_[node] && found < 0) found = passed(node, readers_[owner]);
-    });
-    if (found >= 0) return found;
+  Memory most = kGenerator;
+  for (const NodeId id : before) accesses(id, [&](Memory m) { most = std::max(most, m); });
+  // How many writes of a memory an access comes behind: as many as before it must be.
+  std::vector<std::vector<NodeId>> writers(static_cast<std::size_t>(most) + 1);
+  std::vector<std::size_t> behind, first(graph_.nodes.size());
+  for (const NodeId id : before) {
+    first[id] = behind.size();
+    accesses(id, [&](Memory m) { behind.push_back(writers[m].size()); });
+    for (const Memory m : effects_[id].writes) writers[m].push_back(id);
   }
-  return -1;
+  std::vector<std::size_t> written(writers.size(), 0);
+  for (const NodeId id : order) {
+    Conflict found;
+    std::size_t at = first[id];
+    accesses(id, [&](Memory m) {
+      const std::size_t expected = behind[at++];
+      if (!found && written[m] != expected) found = {id, writers[m][std::min(written[m], expected)]};
+    });
+    if (found) return found;
+    for (const Memory m : effects_[id].writes) ++written[m];
+  }
+  return {};
 }
 
 bool OverlapFilter::overlaps(const Binder& binder) const {

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "ops/effects.h"
 #include "pass/binder.h"
 
 namespace passnet {
@@ -34,22 +35,24 @@ class AcyclicFilter {
 };
 
 // In order: for rewriting alone, since torch.fx's matcher does not ask it. A match becomes one call at one place, so
-// its nodes move there; none of them may move past a node outside that writes what it reads or writes, nor one that
-// writes past a node outside that reads the same. What may share memory counts as the same: views, slices, `.to`,
-// in-place results. Writes are item assignments, `x += y`, methods and functions that end in `_`, `inplace=True`.
+// nodes move; none may change places with one that writes the memory (ops/effects.h) which it reads or writes, nor may
+// two that draw random numbers.
 class OrderFilter {
  public:
-  explicit OrderFilter(const Graph& graph);
-  // `matched` in graph order; the call stands behind node `after`. The node outside that is in the way, or -1.
-  NodeId find_conflict(std::span<const NodeId> matched, NodeId after) const;
+  explicit OrderFilter(const Graph& graph, std::span<const ExternalFunction> externals = {})
+      : graph_(graph), externals_(externals) {}
+  // Two nodes that change places; `writer` is the one that writes.
+  struct Conflict {
+    NodeId node = -1, writer = -1;
+    explicit operator bool() const { return node >= 0; }
+  };
+  // `order`: nodes of the graph as they would run.
+  Conflict find_conflict(const std::vector<NodeId>& order);
 
  private:
-  NodeId memory(NodeId id) const;
-
   const Graph& graph_;
-  std::vector<NodeId> shares_;  // towards the node that owns the memory
-  std::vector<bool> writes_;
-  std::vector<std::vector<NodeId>> writers_, readers_;  // of a memory, by its owner, in graph order
+  std::span<const ExternalFunction> externals_;
+  std::vector<NodeEffects> effects_;  // made when they are first needed
 };
 
 // Not overlapping: no node of an earlier match is matched again. Placeholders may share.

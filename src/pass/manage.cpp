@@ -10,8 +10,15 @@ namespace passnet {
 
 namespace {
 
-// The call's name for a wrapper with so many outputs: the function's own, numbered where another has taken it.
-std::string external_name(Applied& applied, const Pass& pass, std::size_t outputs) {
+void merge(std::vector<bool>& into, const std::vector<bool>& more) {
+  into.resize(std::max(into.size(), more.size()));
+  for (std::size_t i = 0; i < more.size(); ++i) into[i] = into[i] || more[i];
+}
+
+// The call's name for a pass's wrapper: the function's own, numbered where another has taken it. Passes share one where
+// it has as many outputs.
+std::string external_name(Applied& applied, const Pass& pass, const Pattern& pattern) {
+  ExternalFunction function = wrapper_function(pass.wrapper.name, pattern, pass.replacement_args);
   const std::string base = pass.wrapper.name;
   std::string name = base;
   for (int number = 2;; ++number) {
@@ -19,10 +26,15 @@ std::string external_name(Applied& applied, const Pass& pass, std::size_t output
                                  [&](const ExternalFunction& f) { return f.name == name; });
     if (it == applied.externals.end()) break;
     const Pass& other = *applied.wrappers[static_cast<std::size_t>(it - applied.externals.begin())];
-    if (other.wrapper.held_by == pass.wrapper.held_by && it->outputs == outputs) return name;
+    if (other.wrapper.held_by == pass.wrapper.held_by && it->outputs == function.outputs) {
+      merge(it->writes, function.writes);
+      merge(it->gives_back, function.gives_back);
+      return name;
+    }
     name = fmt::format("{}_{}", base, number);
   }
-  applied.externals.push_back({name, outputs});
+  function.name = name;
+  applied.externals.push_back(std::move(function));
   applied.wrappers.push_back(&pass);
   return name;
 }
@@ -44,17 +56,14 @@ Result<Applied> apply_passes(const Graph& graph, const PassFolder& folder, Match
       out.passes.push_back({pass.name, 0});
       if (found.matches.empty()) continue;
       Applied next = out;  // kept only where something could be rewritten
-      const std::string name = external_name(next, pass, pattern.returning.size());
+      const std::string name = external_name(next, pass, pattern);
       for (const Match& match : found.matches)
         replacements.push_back(make_replacement(match, name, pass.replacement_args));
-      auto rewritten = rewrite(out.graph, pattern, replacements);
-      if (!rewritten) {
-        out.passes.back().left_out = found.matches.size();
-        continue;
-      }
-      next.graph = std::move(rewritten->graph);
-      next.passes.back().matches = rewritten->calls.size();
-      next.passes.back().left_out = rewritten->left_out.size();
+      auto rewritten = rewrite(out.graph, pattern, replacements, out.externals).take();
+      out.passes.back().left_out = rewritten.left_out.size();
+      if (rewritten.calls.empty()) continue;
+      next.graph = std::move(rewritten.graph);
+      next.passes.back() = {pass.name, rewritten.calls.size(), rewritten.left_out.size()};
       out = std::move(next);
       graph_verify(out.graph).take();
     }

@@ -53,21 +53,9 @@ static std::string reason_line(const Reason& r, const ReasonText& t) {
   return out + fmt::format(": expected {}, found {}", t.expected, t.actual.empty() ? "nothing" : t.actual);
 }
 
-std::string match_text(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result,
-                       const std::vector<Reason>& reasons, const std::string& file) {
+static std::string reasons_text(const std::vector<Reason>& reasons, std::string_view indent, const Pattern& pattern,
+                                const MatchIndex& index, MatchMode mode) {
   std::string out;
-  const std::string name = std::filesystem::path(file).stem().string();
-  const std::size_t n = result.matches.size();
-  out += fmt::format("{}: {}\n", name, n == 0 ? "no match" : n == 1 ? "1 match" : fmt::format("{} matches", n));
-  for (const Match& m : result.matches)
-    out += fmt::format("  {}\n", match_names(pattern, index.graph, m, [](const std::string& s) { return s; }));
-  if (result.gave_up)
-    out += fmt::format(
-        "  the search was stopped: the pattern is too large, or its outputs are not connected and have too many "
-        "combinations\n");
-  // Behind a match these are no failures: they say why it is the last one.
-  const std::string_view indent = n == 0 ? "" : "  ";
-  if (n > 0 && !reasons.empty()) out += "  no further match; what comes nearest:\n";
   for (const Reason& r : reasons) {
     const ReasonText t = reason_text(r, pattern, index, mode);
     out += fmt::format("{}  {}\n", indent, reason_line(r, t));
@@ -82,6 +70,27 @@ std::string match_text(const Pattern& pattern, const MatchIndex& index, MatchMod
   return out;
 }
 
+std::string match_text(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result,
+                       const std::vector<Reason>& left_out, const std::vector<Reason>& reasons,
+                       const std::string& file) {
+  std::string out;
+  const std::string name = std::filesystem::path(file).stem().string();
+  const std::size_t n = result.matches.size();
+  out += fmt::format("{}: {}\n", name, n == 0 ? "no match" : n == 1 ? "1 match" : fmt::format("{} matches", n));
+  for (const Match& m : result.matches)
+    out += fmt::format("  {}\n", match_names(pattern, index.graph, m, [](const std::string& s) { return s; }));
+  if (result.gave_up)
+    out += fmt::format(
+        "  the search was stopped: the pattern is too large, or its outputs are not connected and have too many "
+        "combinations\n");
+  if (!left_out.empty())
+    out += fmt::format("  {} of them cannot become one call:\n", left_out.size()) +
+           reasons_text(left_out, "  ", pattern, index, mode);
+  // Behind a match these are no failures: they say why it is the last one.
+  if (n > 0 && !reasons.empty()) out += "  no further match; what comes nearest:\n";
+  return out + reasons_text(reasons, n == 0 ? "" : "  ", pattern, index, mode);
+}
+
 std::vector<std::string> why_not_applied(const Graph& graph, const PassFolder& folder, MatchMode mode,
                                          const Applied& applied) {
   constexpr std::size_t kMostPasses = 8;
@@ -89,16 +98,16 @@ std::vector<std::string> why_not_applied(const Graph& graph, const PassFolder& f
   const MatchIndex index(graph);
   for (std::size_t i = 0; i < std::min(kMostPasses, folder.passes.size()); ++i) {
     const Pass& pass = folder.passes[i];
-    std::string why = "its matches cannot become one call";
-    if (applied.passes[i].left_out == 0) {
-      const Pattern pattern(pass.pattern);
-      const MatchResult result = find_matches(pattern, index, mode);
-      const std::vector<Reason> reasons = explain(pattern, index, mode, result);
-      why = "no match";
-      if (!reasons.empty()) {
-        const ReasonText text = reason_text(reasons[0], pattern, index, mode);
-        why = reason_line(reasons[0], text) + (text.advice.empty() ? "" : "; " + text.advice);
-      }
+    const Pattern pattern(pass.pattern);
+    const MatchResult result = find_matches(pattern, index, mode);
+    const bool left_out = applied.passes[i].left_out > 0;
+    const std::vector<Reason> reasons =
+        left_out ? explain_left_out(pattern, index, result) : explain(pattern, index, mode, result);
+    std::string why = left_out ? "its matches cannot become one call" : "no match";
+    if (!reasons.empty()) {
+      const ReasonText text = reason_text(reasons[0], pattern, index, mode);
+      const std::string reason = reason_line(reasons[0], text) + (text.advice.empty() ? "" : "; " + text.advice);
+      why = left_out ? why + ": " + reason : reason;
     }
     out.push_back(fmt::format("{}: {}", pass.name, why));
   }
@@ -113,7 +122,7 @@ std::string explain_file(const std::string& file, const Graph& graph, MatchMode 
   const MatchResult result = find_matches(pattern, index, mode);
   std::vector<Reason> reasons;
   if (result.matches.empty() || attempts > 1) reasons = explain(pattern, index, mode, result, attempts);
-  return match_text(pattern, index, mode, result, reasons, file);
+  return match_text(pattern, index, mode, result, explain_left_out(pattern, index, result), reasons, file);
 }
 
 }  // namespace passnet

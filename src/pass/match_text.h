@@ -13,9 +13,11 @@ namespace passnet {
 // A pass file, or the files of a pass folder in the order of its list. Throws Failure.
 std::vector<std::string> pass_files(const std::string& path);
 
-// One pass's matches by the names of the graph's nodes, then the reasons, each with both lines and one of advice.
+// One pass's matches by the names of the graph's nodes, then why some of them cannot become one call, and why there are
+// no more: reasons, each with both lines and one of advice.
 std::string match_text(const Pattern& pattern, const MatchIndex& index, MatchMode mode, const MatchResult& result,
-                       const std::vector<Reason>& reasons, const std::string& file);
+                       const std::vector<Reason>& left_out, const std::vector<Reason>& reasons,
+                       const std::string& file);
 // The whole of one pass file against one graph. Throws Failure.
 std::string explain_file(const std::string& file, const Graph& graph, MatchMode mode, std::size_t attempts = 1);
 

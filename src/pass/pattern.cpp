@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "fx/builder.h"
 #include "ops/aten_table.h"
+#include "ops/effects.h"
 #include "ops/same_function.h"
 #include "pass/normalise.h"
 #include "py/parser.h"
@@ -96,16 +97,15 @@ std::vector<NodeId> reach(const Graph& graph, NodeId from, std::vector<bool>& he
   return out;
 }
 
-// x.masked_fill_(...), torch.relu_(x), relu(x, inplace=True), x += y: what it returns is x.
-bool writes_first_operand(const Node& node) {
-  const std::string_view target = node.target;
-  const auto says_in_place = [](const Kwarg& k) {
-    return k.name == "inplace" && k.value.kind == ValueKind::boolean && k.value.integer != 0;
-  };
-  const bool writes =
-      node_is_in_place(node) || std::any_of(node.kwargs.begin(), node.kwargs.end(), says_in_place) ||
-      (target.size() > 1 && target.ends_with('_') && !target.ends_with("__") && !target.starts_with("operator."));
-  return writes && !node.args.empty() && node.args[0].is_node();
+// The operand that a node writes, or -1: x.masked_fill_(...), torch.relu_(x), relu(x, inplace=True), x += y.
+NodeId find_written(const Graph& graph, NodeId id) {
+  const std::vector<NodeEffects> effects = graph_effects(graph, {}, Ty::any);
+  NodeId out = -1;
+  if (!effects[id].known) return out;
+  node_inputs(graph.nodes[id], [&](NodeId used) {
+    if (out < 0 && share_memory(effects[id].writes, effects[used].gives)) out = used;
+  });
+  return out;
 }
 
 PatternProblem find_problem(const Pattern& p, const std::vector<bool>& reached) {
@@ -113,8 +113,8 @@ PatternProblem find_problem(const Pattern& p, const std::vector<bool>& reached) 
   for (NodeId id = 0; id + 1 < static_cast<NodeId>(p.graph.nodes.size()); ++id) {
     if (!p.users.of(id).empty() || node_is_impure(p.graph.nodes[id])) continue;
     const Node& node = p.graph.nodes[id];
-    if (writes_first_operand(node)) {
-      const std::string& written = name(node.args[0].node);
+    if (const NodeId used = find_written(p.graph, id); used >= 0) {
+      const std::string& written = name(used);
       return {fmt::format("'{}' writes '{}' in place, and its result is not used",
                           node_is_in_place(node) ? written : node.target, written),
               "it is matched by its result: give that a name and return it beside the others; the wrapper returns what "

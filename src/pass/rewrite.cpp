@@ -8,25 +8,10 @@
 #include <queue>
 
 #include "base/file.h"
-#include "ops/table.h"
-#include "pass/filters.h"
 
 namespace passnet {
 
 namespace {
-
-// `inplace=True`, by keyword or by its place in the row's signature.
-bool asks_in_place(const Node& node) {
-  const auto is_true = [](const Value& v) { return v.kind == ValueKind::boolean && v.integer != 0; };
-  for (const Kwarg& k : node.kwargs)
-    if (k.name == "inplace") return is_true(k.value);
-  const OpTarget& op = op_find(node_spelling(node));
-  if (op.row == nullptr) return false;
-  const auto& parameters = op.row->function->parameters;
-  for (std::size_t i = 0; i < std::min(parameters.size(), node.args.size()); ++i)
-    if (parameters[i].name == "inplace") return is_true(node.args[i]);
-  return false;
-}
 
 // Where a node stands: behind original node `after`, new nodes in order of `turn`.
 struct Place {
@@ -37,15 +22,17 @@ struct Place {
 
 class Rewriter {
  public:
-  Rewriter(const Graph& graph, const Pattern& pattern, const UserTable& users, std::optional<OrderFilter>& order)
+  Rewriter(const Graph& graph, const Pattern& pattern, const UserTable& users,
+           std::span<const ExternalFunction> externals)
       : graph_(graph),
         pattern_(pattern),
         users_(users),
-        order_(order),
+        externals_(externals),
         nodes_(graph.nodes),
         removed_(graph.nodes.size(), false) {
     places_.resize(nodes_.size());
     instead_.resize(nodes_.size());
+    acts_for_.resize(nodes_.size());
     for (NodeId id = 0; id < static_cast<NodeId>(nodes_.size()); ++id) {
       places_[id] = {id, 0};
       instead_[id] = id;
@@ -54,25 +41,26 @@ class Rewriter {
 
   void add(const Replacement& replacement) {
     const Match& match = *replacement.match;
-    NodeId last = -1;
-    for (const NodeId id : pattern_.calls) {
-      removed_[match.nodes[id]] = true;
-      last = std::max(last, match.nodes[id]);
-    }
-    if (last < 0) fail(Code::graph, "a pattern without calls replaces nothing");
+    std::vector<NodeId> matched;
+    for (const NodeId id : pattern_.calls) matched.push_back(match.nodes[id]);
+    std::sort(matched.begin(), matched.end());
+    if (matched.empty()) fail(Code::graph, "a pattern without calls replaces nothing");
+    for (const NodeId id : matched) removed_[id] = true;
+    const NodeId last = matched.back();
     const std::vector<Output> outputs = find_outputs(match);
     Node call;
     call.target = replacement.target;
     call.args = replacement.args;
     call.line = graph_.nodes[last].line;
     call.column = graph_.nodes[last].column;
-    const Place place = find_place(call, match, outputs, last);
+    const Place place = find_place(call, matched, outputs);
     const bool single = outputs.size() == 1 && !outputs[0].index;
     // Not the wrapper's own name: a variable of that name would hide it.
     call.name = single ? graph_.nodes[outputs[0].node].name
                        : replacement.target.substr(replacement.target.rfind('.') + 1) + "_out";
     const NodeId id = append(std::move(call), place);
     calls_.push_back(id);
+    acts_for_[id] = std::move(matched);
     std::int64_t turn = place.turn;
     for (const Output& output : outputs) {
       if (single) {
@@ -89,16 +77,16 @@ class Rewriter {
     }
   }
 
-  // The new graph, or nothing where the replacements close a circle, need themselves or would move a user past an
-  // effect.
-  std::optional<Rewritten> finish() {
-    if (blocked_) return std::nullopt;
+  // The new graph, or nothing where the replacements close a circle, need themselves or change the order of a write.
+  std::optional<Rewritten> finish(OrderFilter& filter) {
     for (NodeId id = 0; id < static_cast<NodeId>(nodes_.size()); ++id)
       if (!removed_[id]) redirect(id);
     if (blocked_) return std::nullopt;
     remove_dead();
     const std::vector<NodeId> order = sort();
     if (order.empty()) return std::nullopt;
+    conflict_ = filter.find_conflict(acting(order));
+    if (conflict_) return std::nullopt;
     std::vector<NodeId> moved(nodes_.size(), -1);
     for (std::size_t i = 0; i < order.size(); ++i) moved[order[i]] = static_cast<NodeId>(i);
     Rewritten out;
@@ -111,6 +99,9 @@ class Rewriter {
       if (moved[id] >= 0) out.calls.push_back(moved[id]);
     return out;
   }
+
+  // Why there is none.
+  OrderFilter::Conflict conflict() const { return conflict_; }
 
  private:
   struct Output {
@@ -147,10 +138,8 @@ class Rewriter {
     return out;
   }
 
-  Place find_place(const Node& call, const Match& match, const std::vector<Output>& outputs, NodeId last) {
-    std::vector<NodeId> matched;
-    for (const NodeId id : pattern_.calls) matched.push_back(match.nodes[id]);
-    std::sort(matched.begin(), matched.end());
+  Place find_place(const Node& call, const std::vector<NodeId>& matched, const std::vector<Output>& outputs) {
+    const NodeId last = matched.back();
     NodeId first_user = static_cast<NodeId>(graph_.nodes.size()) - 1;
     for (const Output& output : outputs)
       for (const NodeId user : users_.of(output.node)) {
@@ -160,14 +149,7 @@ class Rewriter {
       }
     NodeId last_input = -1;
     node_inputs(call, [&](NodeId id) { last_input = std::max(last_input, id); });
-    const bool moves = last > first_user && last_input >= first_user;
-    for (NodeId id = first_user; moves && id < last; ++id)
-      if (!std::binary_search(matched.begin(), matched.end(), id) && node_acts(graph_.nodes[id])) blocked_ = true;
-    const NodeId after = last < first_user || moves ? last : first_user - 1;
-    if (static_cast<std::size_t>(last - matched.front()) >= matched.size()) {  // something stands in between
-      if (!order_) order_.emplace(graph_);
-      if (order_->find_conflict(matched, after) >= 0) blocked_ = true;
-    }
+    const NodeId after = last < first_user || last_input >= first_user ? last : first_user - 1;
     turn_ += std::int64_t{1} << 20;  // room for the items behind the call
     return {after, turn_};
   }
@@ -176,6 +158,7 @@ class Rewriter {
     nodes_.push_back(std::move(node));
     removed_.push_back(false);
     places_.push_back(place);
+    acts_for_.emplace_back();
     instead_.push_back(static_cast<NodeId>(nodes_.size()) - 1);
     return instead_.back();
   }
@@ -218,7 +201,8 @@ class Rewriter {
           nodes_[id].kind == NodeKind::output)
         return;
       const bool is_new = id >= static_cast<NodeId>(graph_.nodes.size());
-      if (is_new ? nodes_[id].target != "operator.getitem" : users_.of(id).empty() || node_acts(nodes_[id])) return;
+      if (is_new ? nodes_[id].target != "operator.getitem" : users_.of(id).empty() || node_acts(nodes_[id], externals_))
+        return;
       removed_[id] = true;
       dead.push_back(id);
     };
@@ -258,34 +242,54 @@ class Rewriter {
     return out.size() == count ? out : std::vector<NodeId>{};
   }
 
+  // The graph's own nodes in the new order: a call acts for those that it replaces.
+  std::vector<NodeId> acting(const std::vector<NodeId>& order) const {
+    std::vector<NodeId> out;
+    for (const NodeId id : order)
+      if (id < static_cast<NodeId>(graph_.nodes.size()))
+        out.push_back(id);
+      else
+        out.insert(out.end(), acts_for_[id].begin(), acts_for_[id].end());
+    return out;
+  }
+
   const Graph& graph_;
   const Pattern& pattern_;
   const UserTable& users_;
-  std::optional<OrderFilter>& order_;  // made when it is first needed
-  std::vector<Node> nodes_;            // the graph's, then the new ones
+  std::span<const ExternalFunction> externals_;
+  std::vector<Node> nodes_;  // the graph's, then the new ones
   std::vector<bool> removed_;
+  std::vector<std::vector<NodeId>> acts_for_;  // of a new call: the nodes that it replaces
   std::vector<Place> places_;
   std::vector<NodeId> instead_;  // what users of a node use now
   std::vector<NodeId> calls_;
   std::int64_t turn_ = 0;
   bool blocked_ = false;
+  OrderFilter::Conflict conflict_;
 };
 
 }  // namespace
 
-bool node_acts(const Node& node) {
-  return (node_is_impure(node) && node.kind != NodeKind::placeholder) || node_writes(node);
+bool node_acts(const Node& node, std::span<const ExternalFunction> externals) {
+  if (node.kind == NodeKind::placeholder || node.kind == NodeKind::output) return node.kind == NodeKind::output;
+  return node_is_impure(node) || !node_effects(node, externals).writes.empty();
 }
 
-bool node_writes(const Node& node) {
-  if (node.kind == NodeKind::placeholder || node.kind == NodeKind::output) return false;
-  if (node_is_effect(node) || node_is_in_place(node)) return true;
-  const AtenRow* overload = node.kind == NodeKind::call_function ? aten_overload(node.target, true) : nullptr;
-  if (overload != nullptr) return aten_schema(*overload).writes;
-  const std::string_view name = std::string_view(node.target).substr(node.target.rfind('.') + 1);
-  if (name.ends_with('_') && !name.ends_with("__") && !node.target.starts_with("operator."))
-    return true;  // add_, copy_
-  return asks_in_place(node);
+ExternalFunction wrapper_function(std::string name, const Pattern& pattern, std::span<const Value> args) {
+  const std::vector<NodeEffects> effects = graph_effects(pattern.graph, {}, Ty::any);
+  std::vector<Memory> written;
+  for (const NodeEffects& e : effects) written.insert(written.end(), e.writes.begin(), e.writes.end());
+  ExternalFunction out{std::move(name), pattern.returning.size(), {}, {}};
+  for (const Value& arg : args) {
+    bool writes = false, gives_back = false;
+    value_nodes(arg, [&](NodeId id) {
+      writes |= share_memory(written, effects[id].gives);
+      gives_back |= share_memory(effects.back().reads, effects[id].gives);
+    });
+    out.writes.push_back(writes);
+    out.gives_back.push_back(gives_back);
+  }
+  return out;
 }
 
 namespace {
@@ -304,33 +308,32 @@ Replacement make_replacement(const Match& match, std::string target, std::vector
   return {&match, std::move(target), std::move(args)};
 }
 
-Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<const Replacement> replacements) {
+Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<const Replacement> replacements,
+                          std::span<const ExternalFunction> externals) {
   return guarded([&] {
     const UserTable users(graph);
-    std::optional<OrderFilter> order;
-    std::vector<std::size_t> used, left_out;
+    OrderFilter filter(graph, externals);
+    std::vector<std::size_t> used;
+    std::vector<LeftOut> left_out;
     std::optional<Rewritten> out;
     // Each match is acyclic by itself; together some may not be. All of [begin, end) are added, or else its halves,
     // down to the one that does not fit.
     const std::function<void(std::size_t, std::size_t)> add = [&](std::size_t begin, std::size_t end) {
-      Rewriter rewriter(graph, pattern, users, order);
+      Rewriter rewriter(graph, pattern, users, externals);
       for (const std::size_t i : used) rewriter.add(replacements[i]);
       for (std::size_t i = begin; i < end; ++i) rewriter.add(replacements[i]);
-      if (auto next = rewriter.finish()) {
+      if (auto next = rewriter.finish(filter)) {
         out = std::move(next);
         for (std::size_t i = begin; i < end; ++i) used.push_back(i);
       } else if (end - begin == 1) {
-        left_out.push_back(begin);
+        left_out.push_back({begin, rewriter.conflict()});
       } else {
         add(begin, begin + (end - begin) / 2);
         add(begin + (end - begin) / 2, end);
       }
     };
     if (!replacements.empty()) add(0, replacements.size());
-    if (!out)
-      fail(Code::graph,
-           "no match can become one call: its arguments need it, a way leads out of it and back, or something would "
-           "move past a write of what it reads");
+    if (!out) out = Rewritten{graph, {}, {}};
     out->left_out = std::move(left_out);
     graph_verify(out->graph).take();
     return std::move(*out);

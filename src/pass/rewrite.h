@@ -4,8 +4,8 @@
 // alone.
 //  - One output: the call is it, and takes its name. Several: operator.getitem nodes behind the call take theirs.
 //  - The call stands where the last matched node stood, or before the first user of an output where that comes earlier.
-//  Only where no place
-//    is both behind all inputs and before all users are users moved behind the call, and never past an effect.
+//    Only where no place is both behind all inputs and before all users are users moved behind the call.
+//  - Reads and writes of one memory keep their order (filters.h): a match that would change it is left out.
 //  - Matched nodes go, and so does what nobody needs any more, unless it acts on something (item assignment, in-place,
 //  random draws).
 #pragma once
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "pass/filters.h"
 #include "pass/match.h"
 
 namespace passnet {
@@ -27,18 +28,27 @@ struct Replacement {
 // `args` as replacement_args has them, over the pattern's nodes, become the values that the match bound.
 Replacement make_replacement(const Match& match, std::string target, std::vector<Value> args);
 
-struct Rewritten {
-  Graph graph;
-  std::vector<NodeId> calls;  // the new calls
-  std::vector<std::size_t>
-      left_out;  // replacements that would close a circle with an earlier one, or move something past a write
+// A match that cannot become one call: the two nodes would change places; or, where there are none, its arguments need
+// it, or a way leads out of it and back.
+struct LeftOut {
+  std::size_t replacement;
+  OrderFilter::Conflict conflict;
 };
 
-Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<const Replacement> replacements);
+struct Rewritten {
+  Graph graph;                // as it was where every match is left out
+  std::vector<NodeId> calls;  // the new calls
+  std::vector<LeftOut> left_out;
+};
+
+// `externals` are the wrappers that the graph calls already.
+Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<const Replacement> replacements,
+                          std::span<const ExternalFunction> externals = {});
+
+// The wrapper of a pattern as later passes see it: its call writes and gives back what the nodes do that it replaces.
+ExternalFunction wrapper_function(std::string name, const Pattern& pattern, std::span<const Value> args);
 
 // Whether a node does something beside its result: it stays although nobody uses it.
-bool node_acts(const Node& node);
-// Whether that is a write into its first operand: item assignment, `x += y`, `x.add_(y)`, `inplace=True`.
-bool node_writes(const Node& node);
+bool node_acts(const Node& node, std::span<const ExternalFunction> externals = {});
 
 }  // namespace passnet

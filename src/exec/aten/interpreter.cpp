@@ -233,6 +233,7 @@ class AtenExecutable final : public Executable {
         break;
       case StepKind::branch: branch(in); break;
       case StepKind::external: call_external(in); break;
+      case StepKind::unknown: break;  // no program that runs has one
     }
     for (const Register r : in.dead) frame_.registers[static_cast<std::size_t>(r)] = {};
   }
