@@ -143,7 +143,12 @@ class Lowering : public Emitter {
     args.reserve(node.args.size());
     for (const Value& arg : node.args) args.push_back(operand(arg));
     std::vector<Kwarg> kwargs;
-    for (const Kwarg& kwarg : node.kwargs) kwargs.push_back({kwarg.name, operand(kwarg.value)});
+    for (const Kwarg& kwarg : node.kwargs) {
+      if (kwarg.name == "out" && kwarg.value.kind != ValueKind::none)
+        error(Code::unsupported, fmt::format("{}: out= is not supported", node_spelling(node)),
+              {"write a value that exists by .copy_()"});
+      kwargs.push_back({kwarg.name, operand(kwarg.value)});
+    }
     if (node.kind == NodeKind::call_method) {
       // A method of a number or a list is Python's, not torch's.
       const Ty object = type(args[0]);
