@@ -137,6 +137,12 @@ int main(int argc, char** argv) {
   };
   const std::string last = fmt::format("t_{}", kNodes);
   large("pairs in a chain", model(kNodes, chain, last), "def pattern(x):\n    return torch.sigmoid(torch.relu(x))\n");
+  const auto writes = [](std::size_t i) {
+    if (i % 3 == 2) return fmt::format("t_{} += 1", i - 2);
+    return fmt::format("t_{} = torch.{}(t_{})", i, i % 3 == 1 ? "relu" : "sigmoid", i % 3 == 1 ? i - 1 : i - 2);
+  };
+  large("pairs with a write in between", model(kNodes - 1, writes, fmt::format("t_{}", kNodes - 1)),
+        "def pattern(x):\n    return torch.sigmoid(torch.relu(x))\n");
   std::string deep = "def pattern(x):\n    t_0 = x\n";
   for (std::size_t i = 1; i <= 500; ++i) deep += fmt::format("    t_{} = torch.relu(t_{})\n", i, i - 1);
   large("500 deep in one operator",

@@ -79,7 +79,7 @@ NodeId AcyclicFilter::find_cycle(const Binder& binder) {
   return -1;
 }
 
-OrderFilter::Conflict OrderFilter::find_conflict(const std::vector<NodeId>& order) {
+std::vector<OrderFilter::Conflict> OrderFilter::find_conflicts(const std::vector<NodeId>& order) {
   if (std::is_sorted(order.begin(), order.end())) return {};
   if (effects_.empty()) effects_ = graph_effects(graph_, externals_);
   std::vector<NodeId> before = order;
@@ -98,18 +98,20 @@ OrderFilter::Conflict OrderFilter::find_conflict(const std::vector<NodeId>& orde
     accesses(id, [&](Memory m) { behind.push_back(writers[m].size()); });
     for (const Memory m : effects_[id].writes) writers[m].push_back(id);
   }
+  std::vector<Conflict> out;
   std::vector<std::size_t> written(writers.size(), 0);
+  std::vector<bool> lost(writers.size(), false);  // after a conflict the numbers mean nothing
   for (const NodeId id : order) {
-    Conflict found;
     std::size_t at = first[id];
     accesses(id, [&](Memory m) {
       const std::size_t expected = behind[at++];
-      if (!found && written[m] != expected) found = {id, writers[m][std::min(written[m], expected)]};
+      if (lost[m] || written[m] == expected) return;
+      out.push_back({id, writers[m][std::min(written[m], expected)]});
+      lost[m] = true;
     });
-    if (found) return found;
     for (const Memory m : effects_[id].writes) ++written[m];
   }
-  return {};
+  return out;
 }
 
 bool OverlapFilter::overlaps(const Binder& binder) const {

@@ -46,8 +46,8 @@ class OrderFilter {
     NodeId node = -1, writer = -1;
     explicit operator bool() const { return node >= 0; }
   };
-  // `order`: nodes of the graph as they would run.
-  Conflict find_conflict(const std::vector<NodeId>& order);
+  // `order`: nodes of the graph as they would run. The first conflict over each memory.
+  std::vector<Conflict> find_conflicts(const std::vector<NodeId>& order);
 
  private:
   const Graph& graph_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <queue>
 
@@ -85,8 +86,8 @@ class Rewriter {
     remove_dead();
     const std::vector<NodeId> order = sort();
     if (order.empty()) return std::nullopt;
-    conflict_ = filter.find_conflict(acting(order));
-    if (conflict_) return std::nullopt;
+    conflicts_ = filter.find_conflicts(acting(order));
+    if (!conflicts_.empty()) return std::nullopt;
     std::vector<NodeId> moved(nodes_.size(), -1);
     for (std::size_t i = 0; i < order.size(); ++i) moved[order[i]] = static_cast<NodeId>(i);
     Rewritten out;
@@ -100,8 +101,8 @@ class Rewriter {
     return out;
   }
 
-  // Why there is none.
-  OrderFilter::Conflict conflict() const { return conflict_; }
+  // Why there is none, unless it is for another reason.
+  const std::vector<OrderFilter::Conflict>& conflicts() const { return conflicts_; }
 
  private:
   struct Output {
@@ -265,7 +266,7 @@ class Rewriter {
   std::vector<NodeId> calls_;
   std::int64_t turn_ = 0;
   bool blocked_ = false;
-  OrderFilter::Conflict conflict_;
+  std::vector<OrderFilter::Conflict> conflicts_;
 };
 
 }  // namespace
@@ -313,27 +314,48 @@ Result<Rewritten> rewrite(const Graph& graph, const Pattern& pattern, std::span<
   return guarded([&] {
     const UserTable users(graph);
     OrderFilter filter(graph, externals);
+    constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> owner(graph.nodes.size(), kNone);  // of a matched node: the replacement
+    for (std::size_t i = 0; i < replacements.size(); ++i)
+      for (const NodeId id : pattern.calls) owner[replacements[i].match->nodes[id]] = i;
     std::vector<std::size_t> used;
     std::vector<LeftOut> left_out;
     std::optional<Rewritten> out;
-    // Each match is acyclic by itself; together some may not be. All of [begin, end) are added, or else its halves,
-    // down to the one that does not fit.
-    const std::function<void(std::size_t, std::size_t)> add = [&](std::size_t begin, std::size_t end) {
-      Rewriter rewriter(graph, pattern, users, externals);
-      for (const std::size_t i : used) rewriter.add(replacements[i]);
-      for (std::size_t i = begin; i < end; ++i) rewriter.add(replacements[i]);
-      if (auto next = rewriter.finish(filter)) {
-        out = std::move(next);
-        for (std::size_t i = begin; i < end; ++i) used.push_back(i);
-      } else if (end - begin == 1) {
-        left_out.push_back({begin, rewriter.conflict()});
-      } else {
-        add(begin, begin + (end - begin) / 2);
-        add(begin + (end - begin) / 2, end);
+    // Each match is acyclic by itself; together some may not be. All of `some` are added, less those that conflict with
+    // a node of no match, or else the halves, down to the one that does not fit.
+    const std::function<void(std::vector<std::size_t>)> add = [&](std::vector<std::size_t> some) {
+      while (!some.empty()) {
+        Rewriter rewriter(graph, pattern, users, externals);
+        for (const std::size_t i : used) rewriter.add(replacements[i]);
+        for (const std::size_t i : some) rewriter.add(replacements[i]);
+        if (auto next = rewriter.finish(filter)) {
+          out = std::move(next);
+          used.insert(used.end(), some.begin(), some.end());
+          return;
+        }
+        const std::size_t count = some.size();
+        for (const OrderFilter::Conflict& c : rewriter.conflicts()) {
+          if ((owner[c.node] == kNone) == (owner[c.writer] == kNone)) continue;
+          const std::size_t guilty = std::min(owner[c.node], owner[c.writer]);
+          if (std::erase(some, guilty) > 0) left_out.push_back({guilty, c});
+        }
+        if (some.size() < count) continue;
+        if (count == 1) {
+          const bool ordered = rewriter.conflicts().empty();
+          left_out.push_back({some[0], ordered ? OrderFilter::Conflict{} : rewriter.conflicts()[0]});
+          return;
+        }
+        const auto middle = some.begin() + static_cast<std::ptrdiff_t>(count / 2);
+        add({some.begin(), middle});
+        some.erase(some.begin(), middle);
       }
     };
-    if (!replacements.empty()) add(0, replacements.size());
+    std::vector<std::size_t> all(replacements.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    add(std::move(all));
     if (!out) out = Rewritten{graph, {}, {}};
+    std::sort(left_out.begin(), left_out.end(),
+              [](const LeftOut& a, const LeftOut& b) { return a.replacement < b.replacement; });
     out->left_out = std::move(left_out);
     graph_verify(out->graph).take();
     return std::move(*out);
