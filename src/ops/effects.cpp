@@ -45,21 +45,14 @@ constexpr OpParameter kMayGiveBack[] = {
     {"unsafe_split_with_sizes", "self"},
 };
 
-// Written where the flag is not False.
+// Operators that write their parameters `running_mean` and `running_var`, unless the flag is False.
 struct Statistics {
-  std::string_view op, parameter, flag;
+  std::string_view op, flag;
 };
 constexpr Statistics kStatistics[] = {
-    {"batch_norm", "running_mean", "training"},
-    {"batch_norm", "running_var", "training"},
-    {"_batch_norm_impl_index", "running_mean", "training"},
-    {"_batch_norm_impl_index", "running_var", "training"},
-    {"native_batch_norm", "running_mean", "training"},
-    {"native_batch_norm", "running_var", "training"},
-    {"cudnn_batch_norm", "running_mean", "training"},
-    {"cudnn_batch_norm", "running_var", "training"},
-    {"instance_norm", "running_mean", "use_input_stats"},
-    {"instance_norm", "running_var", "use_input_stats"},
+    {"_batch_norm_impl_index", "training"},      {"batch_norm", "training"},        {"batch_norm_gather_stats", ""},
+    {"batch_norm_gather_stats_with_counts", ""}, {"batch_norm_update_stats", ""},   {"cudnn_batch_norm", "training"},
+    {"instance_norm", "use_input_stats"},        {"miopen_batch_norm", "training"}, {"native_batch_norm", "training"},
 };
 
 // A random operator draws nothing where one of these is False or 0.
@@ -79,8 +72,9 @@ const Value* argument(const Step& step, std::string_view name) {
 }
 
 bool writes_statistics(const Step& step, const Param& param) {
+  if (param.name != "running_mean" && param.name != "running_var") return false;
   return std::any_of(std::begin(kStatistics), std::end(kStatistics), [&](const Statistics& row) {
-    if (row.op != step.schema->name || row.parameter != param.name) return false;
+    if (row.op != step.schema->name) return false;
     const Value* flag = argument(step, row.flag);
     return flag == nullptr || !is_zero(*flag);
   });
