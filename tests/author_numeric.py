@@ -15,11 +15,61 @@ SMALL = "block=16,tile=16,columns=4,split=4,split_from=5,split_rows=1000000,prog
 HALVES = ["float16", "bfloat16"]
 FLOATS = ["float32", "float64"] + HALVES
 INTEGERS = ["int64", "int32"]
+KIND_DTYPES = {"index": "int64", "first": "int64", "bytes": "uint8"}
 
 
 class Case:
     def __init__(self, name, inputs, body, dtypes):
         self.name, self.inputs, self.body, self.dtypes = name, inputs, body, dtypes
+
+
+# Tensors in another order of memory than row-major, with gaps, repeated: name, input's shape, t's shape, how it is made.
+LAYOUTS = [
+    ("turned", [6, 5], [5, 6], ["t = x.t()"]),
+    ("part", [6, 9], [5, 6], ["p = x[:, :5]", "t = p.t()"]),
+    ("repeated", [1, 5], [6, 5], ["t = x.expand(6, 5)"]),
+    ("turned", [2, 3, 4], [4, 2, 3], ["t = x.permute(2, 0, 1)"]),
+    ("single", [6, 1, 5], [5, 1, 6], ["t = x.transpose(0, 2)"]),
+    ("last", [2, 6, 8, 4], [2, 4, 6, 8], ["t = x.permute(0, 3, 1, 2)"]),
+    ("moved", [4, 6, 8, 2], [2, 4, 6, 8], ["t = x.permute(3, 0, 1, 2)"]),
+    ("gaps", [2, 6, 8, 9], [2, 4, 6, 8], ["p = x[:, :, :, :4]", "t = p.permute(0, 3, 1, 2)"]),
+]
+# Operators of every law of memory: ranks, text, other inputs.
+STORES = [
+    ("iterator", (2, 3, 4), "torch.relu(t)", ""), ("number", (2, 3, 4), "t * 2.0", ""), ("compare", (2, 3), "t > 0.5", ""),
+    ("clamp", (3,), "torch.clamp(t, -1.0, 1.0)", ""), ("power", (2,), "t ** 2", ""), ("plus_zero", (2, 3), "t + 0", ""),
+    ("rsub", (2, 3), "torch.rsub(t, y)", "y"), ("sub", (2, 3), "torch.sub(y, t)", "y"), ("add", (2, 3, 4), "t + y", "y"),
+    ("add_row", (3,), "t + row", "row"), ("where", (2, 3), "torch.where(t > 0, 1.0, y)", "y"),
+    ("logical", (2,), "torch.logical_and(y, t)", "y"), ("masked_fill", (2, 3), "t.masked_fill(t > 0, 1.0)", ""),
+    ("tril", (2, 3), "torch.tril(t)", ""), ("to", (2, 3, 4), "t.to(torch.float64)", ""), ("clone", (2, 3, 4), "t.clone()", ""),
+    ("clone_dense", (2,), "t.clone(memory_format=torch.contiguous_format)", ""), ("zeros_like", (2, 3), "torch.zeros_like(t)", ""),
+    ("new_ones", (2,), "t.new_ones((5, 6))", ""), ("flip", (2, 4), "t.flip(0)", ""), ("roll", (2, 4), "torch.roll(t, shifts=1, dims=1)", ""),
+    ("pad", (2, 4), "torch.nn.functional.pad(t, [1, 1])", ""), ("pad_less", (2, 4), "torch.nn.functional.pad(t, [0, -1])", ""),
+    ("cat", (2, 4), "torch.cat([t, t], dim=1)", ""), ("stack", (2, 4), "torch.stack([t, t], dim=1)", ""),
+    ("repeat", (2,), "t.repeat(1, 2)", ""), ("softmax", (2, 3), "torch.nn.functional.softmax(t, dim=1)", ""), ("sum", (3, 4), "t.sum(1)", ""),
+    ("mean", (3, 4), "t.mean(1, keepdim=True)", ""), ("gather_first", (2, 3, 4), "t[i]", "i"), ("gather", (3, 4), "t[:, :, i]", "i"),
+    ("index_select", (3, 4), "torch.index_select(t, 0, i)", "i"), ("layer_norm", (4,), "torch.nn.functional.layer_norm(t, (8,))", ""),
+    ("max_pool", (4,), "torch.nn.functional.max_pool2d(t, 2, 2)", ""), ("avg_pool", (4,), "torch.nn.functional.avg_pool2d(t, 2, 2)", ""),
+    ("adaptive", (4,), "torch.nn.functional.adaptive_avg_pool2d(t, (3, 2))", ""), ("adaptive_one", (4,), "torch.nn.functional.adaptive_avg_pool2d(t, (1, 1))", ""),
+    ("nearest", (4,), "torch.nn.functional.interpolate(t, size=(12, 16), mode='nearest')", ""),
+    ("bilinear", (4,), "torch.nn.functional.interpolate(t, size=(12, 16), mode='bilinear')", ""),
+    ("batch_norm", (4,), "torch.nn.functional.batch_norm(t, v, v, None, None, False, 0.1, 1e-05)", "v"),
+    ("group_norm", (4,), "torch.nn.functional.group_norm(t, 2)", ""), ("conv", (4,), "torch.conv2d(t, w, None, (1, 1), (0, 0), (1, 1), 1)", "w"),
+    ("einsum", (2,), "torch.functional.einsum('ij,kj->ki', t, t)", ""), ("einsum_view", (2,), "torch.functional.einsum('ij->ji', t)", ""),
+]
+
+
+def memory_cases():
+    """The graph asks for the result's strides outside the pass: they are eager's, or the answer differs."""
+    for op, ranks, text, other in STORES:
+        for layout, shape, turned, lines in LAYOUTS:
+            if len(turned) not in ranks:
+                continue
+            more = {"": [], "y": [("y", turned)], "row": [("row", turned[-1:])], "i": [("i", [3], "first")], "v": [("v", turned[1:2], "positive")], "w": [("w", [3, 4, 1, 1])]}[other]
+            strides = range(len(turned) + (op == "stack") - (op == "sum"))
+            asked = [line for d in strides for line in (f"s{d} = r.stride({d})", f"u{d} = one * s{d}")]
+            yield Case(f"memory_{op}_{len(turned)}_{layout}", [("x", shape), ("one", [1])] + more,
+                       lines + [f"h = {text}", "r = h.relu()" if op == "conv" else "r = h"] + asked + [f"return (r, {', '.join(f'u{d}' for d in strides)})"], ["float32"])
 
 
 def some(rng, kinds=(1, 3, 7, 16, 33)):
@@ -117,6 +167,20 @@ def cases(rng):
     yield Case("einsum_few", [("x", [2, 6, 3, m]), ("y", [2, 6, 3, n])], ["e = torch.functional.einsum('bchw,bchj->bhwj', x, y)", "s = torch.nn.functional.softmax(e * 0.1, dim=-1)", "return (s,)"], ["float32", "float64"])
     yield Case("conv_pool", [("x", [1, 2, 9, 9]), ("w", [3, 2, 2, 2])], ["c = torch.conv2d(x, w, None, (1, 1), (0, 0), (1, 1), 1)", "p = torch.nn.functional.max_pool2d(c, 2, 2)", "return (p,)"], ["float32", "float64"])
     yield Case("conv_whole", [("x", [3, 4, 3, 3]), ("w", [n, 4, 3, 3]), ("k", [n])], ["c = torch.conv2d(x, w, k, (1, 1), (0, 0), (1, 1), 1)", "f = c.flatten(1)", "r = f + 1.0", "return (r,)"], products)
+    # types: what integers, bytes and numbers next to halves become
+    yield Case("whole", [("x", [a, b])], ["f = x.floor()", "c = torch.ceil(x)", "s = f + c", "return (s, f)"], FLOATS + INTEGERS)
+    yield Case("compare_numbers", [("x", [7], [0.1, 0.2, 0.3, 0.0999755859375, 0.10003662109375, -0.1, 0.5])],
+               ["m = x == 0.1", "n = x >= 0.1", "p = x > 0.3", "y = x * 2", "return (m, n, p, y)"], FLOATS)
+    yield Case("sum_to_int32", [("x", [a, b])], ["y = x * 2", "s = y.sum(dim=1, dtype=torch.int32)", "t = s + 1", "return (t,)"], INTEGERS)
+    yield Case("sum_to_float32", [("x", [a, b])], ["y = x * 2", "s = y.sum(dim=1, dtype=torch.float32)", "t = s + 1", "return (t,)"], HALVES + INTEGERS)
+    yield Case("clamp_crossed", [("x", [a, b])], ["y = torch.clamp(x, 1.0, -1.0)", "z = y * 2", "return (z,)"], FLOATS)
+    yield Case("to_bytes", [("x", [6], [1.9, -1.9, 300.5, -300.5, 0.5, -0.5])], ["u = x.to(torch.uint8)", "v = u + 1", "return (v, u)"], ["float32", "float64"])
+    yield Case("index_of_bytes", [("t", [4, 3]), ("i", [4], "bytes")], ["g = t[i]", "s = g * 2", "return (s,)"], ["float32"])
+    yield Case("index_of_a_number", [("t", [4, 3]), ("i", [], "first")], ["g = t[i]", "h = g.add_(1.0)", "s = t * 2", "r = h + 1.0", "return (s, r)"], ["float32"])
+    yield Case("long_range", [("x", [8192])], ["a = torch.arange(0, 8589934592, 1048576)", "b = a + x", "return (b,)"], ["int64"])
+    yield Case("large_number", [("x", [4])], ["a = torch.arange(4)", "c = a + 5000000000", "b = c + x", "return (b,)"], ["int64"])
+    yield Case("einsum_view", [("x", [a, b])], ["y = x * 1.0", "z = y * 2.0", "r = torch.functional.einsum('ij->ji', y)", "s = r * 3", "y += 1", "t = r * 2", "return (z, s, t)"], FLOATS)
+    yield from memory_cases()
     yield Case("empty", [("x", [0, 5]), ("y", [5])], ["s = x + y", "t = torch.relu(s)", "return (t,)"], FLOATS)
     yield Case("ones", [("x", [1, 1, 1]), ("y", [1])], ["s = x + y", "t = torch.nn.functional.softmax(s, dim=-1)", "m = t.mean(dim=1)", "return (t, m)"], FLOATS)
     yield Case("number", [("x", []), ("y", [b])], ["s = x * 2.0", "t = y + s", "return (t, s)"], FLOATS)
@@ -124,6 +188,10 @@ def cases(rng):
 
 def meta(name, shape, dtype, kind):
     out = f'class {name}_meta:\n    name = "{name}"\n    shape = {shape}\n    dtype = "torch.{dtype}"\n    device = "cpu"\n'
+    if isinstance(kind, list):
+        return out + f"    data = {kind}\n"
+    if kind in ("first", "bytes"):  # an index that is there in every dimension
+        return out + "    min_val = 0\n    max_val = 1\n    data = None\n"
     if dtype.startswith("int"):
         return out + f"    min_val = {0 if kind == 'index' else -9}\n    max_val = 8\n    data = None\n"
     low = "    min_val = 0.1\n" if kind == "positive" else ""
@@ -139,7 +207,7 @@ def write(folder, case, dtype):
     with open(folder + "/weight_meta.py", "w") as f:
         for item in case.inputs:
             kind = item[2] if len(item) > 2 else ""
-            f.write(meta(item[0], item[1], "int64" if kind == "index" else dtype, kind))
+            f.write(meta(item[0], item[1], KIND_DTYPES.get(kind, dtype) if isinstance(kind, str) else dtype, kind))
 
 
 def main():

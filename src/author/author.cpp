@@ -180,7 +180,7 @@ class RegionAuthor {
       for (const std::int64_t s : facts(id).sizes)
         if (s == 0) throw Impossible{"an empty input"};
       registers_[static_cast<std::size_t>(value.node)] =
-          Abstract::of(trace_.input(names_[i], facts(id).sizes, facts(id).dtype, true));
+          Abstract::of(trace_.input(names_[i], facts(id).sizes, facts(id).strides, facts(id).dtype, true));
     }
     const std::set<NodeId> inside(region_.nodes.begin(), region_.nodes.end());
     for (const Step& step : program_.steps) {

@@ -9,6 +9,8 @@ namespace passnet::author {
 
 namespace {
 
+constexpr std::int64_t kLongestStep = 1 << 30;
+
 struct Item {
   enum class Kind : std::uint8_t { slice, integer, none, tensor } kind = Kind::none;
   std::int64_t start = 0, stop = 0, step = 1;
@@ -58,7 +60,7 @@ std::vector<Item> index_items(const Trace& trace, const Value& index, std::size_
       item.start = lo.value_or(0);
       item.stop = hi.value_or(0);
       item.step = by.value_or(1);
-      if (item.step < 1) throw Unfit{"a slice backwards"};
+      if (item.step < 1 || item.step > kLongestStep) throw Unfit{"a slice backwards, or by steps that leave it"};
       item.text = (lo ? std::to_string(*lo) : "") + ":" + (hi ? std::to_string(*hi) : "") +
                   (item.step != 1 ? ":" + std::to_string(item.step) : "");
     } else if (v.kind == ValueKind::integer) {
@@ -68,6 +70,8 @@ std::vector<Item> index_items(const Trace& trace, const Value& index, std::size_
     } else if (v.is_node()) {
       const Abstract& a = registers[static_cast<std::size_t>(v.node)];
       if (a.is_tensor()) {
+        if (a.tensor.shape.empty())
+          throw Unfit{"an index tensor without dimensions"};  // a view: its place is not known
         item.kind = Item::Kind::tensor;
         item.tensor = a.tensor;
       } else {
@@ -137,6 +141,26 @@ Handle apply_items(Trace& trace, Handle h, const std::vector<Item>& items) {
 
 }  // namespace
 
+namespace {
+
+// x[:, i]: ATen iterates over the source with the index's dimensions in the place of d, along which it does not move.
+Abstract gather_item(Call& call, const Handle& h, std::size_t d, const Handle& picks) {
+  Layout source{call.trace.sizes(h), h.strides}, index{call.trace.sizes(picks), picks.strides};
+  const std::size_t after = h.shape.size() - d - 1;
+  const auto place = [d](std::vector<std::int64_t>& into, const std::vector<std::int64_t>& what) {
+    into.insert(into.erase(into.begin() + static_cast<std::ptrdiff_t>(d)), what.begin(), what.end());
+  };
+  place(source.sizes, index.sizes);
+  place(source.strides, std::vector<std::int64_t>(index.sizes.size(), 0));
+  index.sizes.insert(index.sizes.end(), after, 1);
+  index.strides.insert(index.strides.end(), after, 0);
+  call.memory = Memory::iterator;
+  const Layout layouts[] = {std::move(source), std::move(index)};
+  return stored(call, gathered(call.trace, h, d, picks, true, "gather"), h.type, "gather", layouts);
+}
+
+}  // namespace
+
 Abstract get_item(Call& call, const Abstract& base, const Value& index, const std::vector<Abstract>& registers) {
   Trace& trace = call.trace;
   if (base.kind == Abstract::Kind::list) {
@@ -163,7 +187,7 @@ Abstract get_item(Call& call, const Abstract& base, const Value& index, const st
   if (tensors > 1) throw Unfit{"several index tensors"};
   std::size_t d = 0;
   for (const Item& item : items) {
-    if (item.kind == Item::Kind::tensor) return gather_rows(call, h, d, item.tensor, true, "gather");
+    if (item.kind == Item::Kind::tensor) return gather_item(call, h, d, item.tensor);
     if (item.kind != Item::Kind::slice || item.has_start || item.has_stop || item.step != 1)
       throw Unfit{"an index tensor beside other indices"};
     ++d;
@@ -191,14 +215,7 @@ void set_item(Trace& trace, const Handle& target, const Value& index, const Abst
     source = trace.read(value.tensor);
   } else {
     if (value.kind != Abstract::Kind::literal || !value.literal.is_number()) throw Unfit{"an unknown value"};
-    Tensor t;
-    t.type = {compute, -1};
-    t.cost = 0;
-    t.label = "number";
-    t.element = [v = value.literal, compute](Kernel& k, const Index&) {
-      return v.kind == ValueKind::real ? k.literal(v.real, compute) : k.literal(v.integer, compute);
-    };
-    source = trace.make(std::move(t));
+    source = number_tensor(trace, value.literal, compute);
   }
   if (source->shape.size() > place.shape.size()) {
     std::vector<Dim> shape(source->shape.end() - static_cast<std::ptrdiff_t>(place.shape.size()), source->shape.end());

@@ -44,19 +44,16 @@ class Finder {
     f.has_shape = true;
     f.sizes = trace_.sizes(a.tensor);
     f.dtype = a.tensor.type.dtype;
+    f.strides = a.tensor.strides;
     f.buffer = a.tensor.buffer;
-    std::int64_t expected = 1;
-    for (std::size_t d = f.sizes.size(); d-- > 0;) {
-      if (f.sizes[d] != 1 && a.tensor.strides[d] != expected) f.dense = false;
-      expected *= f.sizes[d];
-    }
   }
 
   void trace() {
     const std::size_t inputs = graph_.placeholder_count();
     for (std::size_t i = 0; i < inputs; ++i) {
       const TensorMeta& meta = folder_.metas[static_cast<std::size_t>(folder_.inputs[i])];
-      registers_[i] = Abstract::of(trace_.input(graph_.nodes[i].name, meta.shape, meta.dtype, false));
+      registers_[i] =
+          Abstract::of(trace_.input(graph_.nodes[i].name, meta.shape, dense_strides(meta.shape), meta.dtype, false));
       describe(static_cast<NodeId>(i));
     }
     std::size_t step = 0;
@@ -113,10 +110,10 @@ class Finder {
         registers_[static_cast<std::size_t>(step.results[0])] = call.args[0];
         return;
       }
-      const auto shapes = opaque_results(call);
-      for (std::size_t i = 0; i < shapes.size() && i < step.results.size(); ++i)
+      const auto known = opaque_results(call);
+      for (std::size_t i = 0; i < known.size() && i < step.results.size(); ++i)
         registers_[static_cast<std::size_t>(step.results[i])] =
-            Abstract::of(trace_.input("x", shapes[i].first, shapes[i].second, false));
+            Abstract::of(trace_.input("x", known[i].sizes, known[i].strides, known[i].dtype, false));
     } catch (const Unfit&) {
     }
   }
@@ -144,7 +141,7 @@ class Finder {
       const TensorDesc desc = passnet::describe(item.tensor);
       if (desc.strides != contiguous_strides(desc.sizes)) continue;
       registers_[static_cast<std::size_t>(registers[i]->node)] =
-          Abstract::of(trace_.input("x", desc.sizes, desc.dtype, false));
+          Abstract::of(trace_.input("x", desc.sizes, desc.strides, desc.dtype, false));
     }
   }
   static std::vector<const Value*> parts(const Value& value) {

@@ -17,11 +17,10 @@ struct NodeFacts {
   bool light = false;
   std::string why;  // why it is not
   int level = 0;
-  bool has_shape = false;  // a tensor of known shape
-  std::vector<std::int64_t> sizes;
+  bool has_shape = false;                    // a tensor of known shape
+  std::vector<std::int64_t> sizes, strides;  // eager's
   Dtype dtype = Dtype::float32;
-  bool dense = true;  // eager stores it in row-major order
-  int buffer = -1;    // which memory it is, in this trace
+  int buffer = -1;  // which memory it is, in this trace
 };
 
 struct Region {

@@ -4,14 +4,11 @@
 #include <algorithm>
 
 #include "author/views.h"
+#include "fx/literals.h"
 
 namespace passnet::author {
 
 namespace {
-
-Abstract stored(Trace& trace, const Tensor* value, const std::string& label) {
-  return Abstract::of(trace.fresh(finished(trace, value, value->type, label)));
-}
 
 Type joined_type(const std::vector<Handle>& parts) {
   Type type = parts[0].type;
@@ -28,11 +25,12 @@ Abstract concatenate(Call& call, std::vector<Handle> parts, std::size_t d, const
   for (const Handle& h : parts) {
     if (h.shape.size() != parts[0].shape.size()) throw Unfit{"parts of several ranks"};
     for (std::size_t i = 0; i < h.shape.size(); ++i)
-      if (i != d && !trace.ix.same(h.shape[i], parts[0].shape[i])) trace.ix.unify(parts[0].shape[i], h.shape[i]);
+      if (i != d && !trace.ix.same(h.shape[i], parts[0].shape[i]) && !trace.ix.unify(parts[0].shape[i], h.shape[i]))
+        throw Unfit{"parts of several sizes"};
     sources.push_back(trace.read(h));
     starts.push_back(starts.back() + h.shape[d]);
   }
-  if (sources.size() == 1) return stored(trace, sources[0], label);
+  if (sources.size() == 1) return stored(call, sources[0], type, label);
   Tensor t;
   t.shape = parts[0].shape;
   t.shape[d] = starts.back();
@@ -59,7 +57,7 @@ Abstract concatenate(Call& call, std::vector<Handle> parts, std::size_t d, const
     };
     return from(0);
   };
-  return stored(trace, trace.make(std::move(t)), label);
+  return stored(call, trace.make(std::move(t)), type, label);
 }
 
 Abstract cat(Call& call) {
@@ -73,6 +71,12 @@ Abstract stack(Call& call) {
   std::vector<Handle> parts = call.tensors(0);
   if (parts.empty()) throw Unfit{"stack of nothing"};
   const std::size_t d = wrapped(call.integer(1), parts[0].shape.size() + 1);
+  // ATen joins them along d before it takes that apart, in the order of memory of the parts
+  const auto sizes = call.trace.sizes(parts[0]);
+  const auto order = memory_order(call.memory, sizes, call.layouts());
+  if (d < sizes.size() && !std::is_sorted(order.begin(), order.end()))
+    throw Unfit{"a stack in another order of memory"};
+  call.memory = Memory::contiguous;
   for (Handle& h : parts) h = insert_dim(call.trace, h, d, "");
   return concatenate(call, std::move(parts), d, "stack");
 }
@@ -84,16 +88,23 @@ Abstract pad(Call& call) {
   const Value value = call.is_none(3) ? Value::of(0.0) : call.at(3).literal;
   if (!value.is_number() || amounts.size() % 2 != 0 || amounts.size() / 2 > h.shape.size())
     throw Unfit{"unknown padding"};
-  if (std::all_of(amounts.begin(), amounts.end(), [](std::int64_t a) { return a == 0; }))
-    return Abstract::of(copy_of(call.trace, h, "pad"));
   Trace& trace = call.trace;
   const Tensor* source = trace.read(h);
+  const bool part = std::none_of(amounts.begin(), amounts.end(), [](std::int64_t a) { return a > 0; });
+  if (part) call.memory = Memory::preserve;  // a view that is copied
+  if (std::all_of(amounts.begin(), amounts.end(), [](std::int64_t a) { return a == 0; }))
+    return stored(call, source, h.type, "pad");
+  const auto sizes = trace.sizes(h);
+  auto padded = sizes;
   Tensor t;
   t.shape = h.shape;
   std::vector<std::int64_t> before(h.shape.size(), 0);
   for (std::size_t i = 0; i < amounts.size() / 2; ++i) {
     const std::size_t d = h.shape.size() - 1 - i;
     before[d] = amounts[2 * i];
+    if (__builtin_add_overflow(amounts[2 * i], amounts[2 * i + 1], &padded[d]) ||
+        __builtin_add_overflow(padded[d], sizes[d], &padded[d]) || padded[d] < 0)
+      throw Unfit{"padding beyond the tensor"};
     t.shape[d] = h.shape[d] + Dim(amounts[2 * i] + amounts[2 * i + 1]);
   }
   t.type = h.type;
@@ -109,10 +120,10 @@ Abstract pad(Call& call) {
     }
     const Dtype c = compute_dtype(type.dtype);
     return k.select(
-        k.all_of(inside), [&] { return k.element(source, at); },
-        [&] { return value.kind == ValueKind::real ? k.literal(value.real, c) : k.literal(value.integer, c); }, c);
+        k.all_of(inside), [&] { return k.element(source, at); }, [&] { return number_literal(k, value, c); }, c);
   };
-  return stored(trace, trace.make(std::move(t)), "pad");
+  const Layout layouts[] = {{part ? padded : sizes, h.strides}};
+  return stored(call, trace.make(std::move(t)), h.type, "pad", layouts);
 }
 
 Abstract repeat(Call& call) {
@@ -121,13 +132,15 @@ Abstract repeat(Call& call) {
   if (call.step.schema->name == "tile")
     while (counts.size() < h.shape.size()) counts.insert(counts.begin(), 1);
   if (counts.size() < h.shape.size()) throw Unfit{"too few counts"};
+  for (const std::int64_t n : counts)
+    if (n < 1 || n > kMostRepeated) throw Unfit{"a repetition of another length"};
   std::vector<Dim> shape;
   const std::size_t lead = counts.size() - h.shape.size();
   for (std::size_t i = 0; i < counts.size(); ++i)
     shape.push_back((i < lead ? Dim(1) : h.shape[i - lead]) * Dim(counts[i]));
   const Tensor* source = call.trace.read(h);
   return stored(
-      call.trace,
+      call,
       remapped(call.trace, source, shape, "repeat",
                [own = h.shape, lead, counts](Indices& ix, const Index& index) {
                  Index out;
@@ -135,24 +148,25 @@ Abstract repeat(Call& call) {
                    out.push_back(counts[i + lead] == 1 ? index[i + lead] : ix.remainder(index[i + lead], own[i]));
                  return out;
                }),
-      "repeat");
+      h.type, "repeat");
 }
 
 Abstract repeat_interleave(Call& call) {
   const Handle& h = call.tensor(0);
   const std::int64_t n = call.integer(1);
   if (call.is_none(2)) throw Unfit{"repeat_interleave of a flattened tensor"};
+  if (n < 1 || n > kMostRepeated) throw Unfit{"a repetition of another length"};
   const std::size_t d = wrapped(call.integer(2), h.shape.size());
   std::vector<Dim> shape = h.shape;
   shape[d] = shape[d] * Dim(n);
-  return stored(call.trace,
+  return stored(call,
                 remapped(call.trace, call.trace.read(h), shape, "repeat_interleave",
                          [d, n](Indices& ix, const Index& index) {
                            Index out = index;
                            out[d] = ix.quotient(index[d], Dim(n));
                            return out;
                          }),
-                "repeat_interleave");
+                h.type, "repeat_interleave");
 }
 
 Abstract roll(Call& call) {
@@ -163,10 +177,10 @@ Abstract roll(Call& call) {
   std::vector<std::pair<std::size_t, Dim>> moves;  // index + (size - shift), modulo size
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const std::size_t d = wrapped(dims[i], h.shape.size());
-    if (std::abs(shifts[i]) >= sizes[d]) throw Unfit{"roll by more than the size"};
+    if (shifts[i] >= sizes[d] || shifts[i] <= -sizes[d]) throw Unfit{"roll by more than the size"};
     moves.emplace_back(d, shifts[i] > 0 ? h.shape[d] - Dim(shifts[i]) : Dim(-shifts[i]));
   }
-  return stored(call.trace,
+  return stored(call,
                 remapped(call.trace, call.trace.read(h), h.shape, "roll",
                          [moves, shape = h.shape](Indices& ix, const Index& index) {
                            Index out = index;
@@ -176,31 +190,33 @@ Abstract roll(Call& call) {
                            }
                            return out;
                          }),
-                "roll");
+                h.type, "roll");
 }
 
 Abstract flip(Call& call) {
   const Handle& h = call.tensor(0);
   std::vector<std::size_t> dims;
   for (const std::int64_t d : call.integers(1)) dims.push_back(wrapped(d, h.shape.size()));
-  return stored(call.trace,
+  return stored(call,
                 remapped(call.trace, call.trace.read(h), h.shape, "flip",
                          [dims, shape = h.shape](Indices&, const Index& index) {
                            Index out = index;
                            for (const std::size_t d : dims) out[d] = Lin(shape[d] - Dim(1)) - index[d];
                            return out;
                          }),
-                "flip");
+                h.type, "flip");
 }
 
 }  // namespace
 
-Abstract gather_rows(Call& call, const Handle& source_handle, std::size_t d, const Handle& picks_handle,
-                     bool may_be_negative, const std::string& label) {
-  Trace& trace = call.trace;
+const Tensor* gathered(Trace& trace, const Handle& source_handle, std::size_t d, const Handle& picks_handle,
+                       bool may_be_negative, const std::string& label) {
   const Tensor* source = trace.read(source_handle);
   const Tensor* picks = trace.read(picks_handle);
-  if (picks->type.floating() || picks->type.dtype == Dtype::boolean) throw Unfit{"an index that is no integer"};
+  // a byte is a mask
+  if (picks->type.dtype != Dtype::int64 && picks->type.dtype != Dtype::int32)
+    throw Unfit{"an index that is no integer"};
+  if (d >= source->shape.size()) throw Unfit{"an index into a number"};
   Tensor t;
   t.shape.assign(source->shape.begin(), source->shape.begin() + static_cast<std::ptrdiff_t>(d));
   t.shape.insert(t.shape.end(), picks->shape.begin(), picks->shape.end());
@@ -226,15 +242,19 @@ Abstract gather_rows(Call& call, const Handle& source_handle, std::size_t d, con
     at.insert(at.end(), last, index.end());
     return k.element(source, at);
   };
-  return stored(trace, trace.make(std::move(t)), label);
+  return trace.make(std::move(t));
 }
 
 namespace {
 
-Abstract embedding(Call& call) { return gather_rows(call, call.tensor(0), 0, call.tensor(1), false, "embedding"); }
+Abstract embedding(Call& call) {
+  const Handle& h = call.tensor(0);
+  return stored(call, gathered(call.trace, h, 0, call.tensor(1), false, "embedding"), h.type, "embedding");
+}
 Abstract index_select(Call& call) {
   const Handle& h = call.tensor(0);
-  return gather_rows(call, h, wrapped(call.integer(1), h.shape.size()), call.tensor(2), false, "index_select");
+  const std::size_t d = wrapped(call.integer(1), h.shape.size());
+  return stored(call, gathered(call.trace, h, d, call.tensor(2), false, "index_select"), h.type, "index_select");
 }
 
 // out[i, j] = source[picks[i, j], j] along dimension 0, and so on
@@ -244,7 +264,8 @@ Abstract gather(Call& call) {
   const std::size_t d = wrapped(call.integer(1), h.shape.size());
   const Tensor* source = trace.read(h);
   const Tensor* picks = trace.read(call.tensor(2));
-  if (picks->shape.size() != source->shape.size() || picks->type.floating()) throw Unfit{"gather of another rank"};
+  if (picks->shape.size() != source->shape.size() || picks->type.dtype != Dtype::int64)
+    throw Unfit{"gather of another rank"};
   Tensor t;
   t.shape = picks->shape;
   t.type = source->type;
@@ -256,20 +277,19 @@ Abstract gather(Call& call) {
     at[d] = Lin(k.ix.of_value(k.element(picks, index)));
     return k.element(source, at);
   };
-  return stored(trace, trace.make(std::move(t)), "gather");
+  return stored(call, trace.make(std::move(t)), h.type, "gather");
 }
 
 constexpr RuleRow kRules[] = {
-    {"cat", cat},
-    {"concat", cat},
-    {"stack", stack},
-    {"pad", pad},
-    {"constant_pad_nd", nullptr},
+    {"cat", cat, Memory::channels_last},
+    {"concat", cat, Memory::channels_last},
+    {"stack", stack, Memory::channels_last},
+    {"pad", pad, Memory::channels_last},
     {"repeat", repeat},
     {"tile", repeat},
     {"repeat_interleave.self_int", repeat_interleave},
-    {"roll", roll},
-    {"flip", flip},
+    {"roll", roll, Memory::channels_last},
+    {"flip", flip, Memory::preserve},
     {"embedding", embedding},
     {"index_select", index_select},
     {"gather", gather},

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "author/trace.h"
 
@@ -15,6 +14,7 @@ namespace {
 enum class Result : std::uint8_t {
   same,        // the promoted type of the operands
   floating,    // the same, integers become float32
+  whole,       // the same; integers are whole already, so the result is a copy
   comparison,  // bool; the operands are compared in their promoted type
 };
 
@@ -46,8 +46,8 @@ constexpr Row kRows[] = {
     {"cos", 1, "tl.cos({0})", Result::floating, 15},
     {"tanh", 1, "libdevice.tanh({0})", Result::floating, 15},
     {"erf", 1, "tl.erf({0})", Result::floating, 12},
-    {"floor", 1, "tl.floor({0})", Result::floating, 2},
-    {"ceil", 1, "tl.ceil({0})", Result::floating, 2},
+    {"floor", 1, "tl.floor({0})", Result::whole, 2},
+    {"ceil", 1, "tl.ceil({0})", Result::whole, 2},
     {"sigmoid", 1, "1.0 / (1.0 + tl.exp(-{0}))", Result::floating, 14},
     {"silu", 1, "{0} / (1.0 + tl.exp(-{0}))", Result::floating, 14},
     {"relu", 1, "tl.where({0} <= 0, 0, {0})", Result::same, 1},
@@ -85,21 +85,15 @@ const Row* row_find(const Schema& schema) {
 
 bool in_place(const Schema& schema) { return !schema.params.empty() && schema.params[0].written; }
 
+// bool, integers, floating: a lower category gives way to a higher one.
 int category(Dtype d) { return d == Dtype::boolean ? 0 : dtype_row(d).floating ? 2 : 1; }
 
+// torch.promote_types for real numbers.
 Dtype promote_dtypes(Dtype a, Dtype b) {
-  if (a == b) return a;
-  const int ca = category(a), cb = category(b);
-  if (ca != cb) return ca > cb ? a : b;
-  if (ca == 2) {
-    if (a == Dtype::float64 || b == Dtype::float64) return Dtype::float64;
-    return Dtype::float32;  // float16 with bfloat16, or one of them with float32
-  }
-  if (a == Dtype::uint8 || b == Dtype::uint8) {
-    const Dtype other = a == Dtype::uint8 ? b : a;
-    return other == Dtype::int8 ? Dtype::int16 : other;
-  }
-  return dtype_row(a).size >= dtype_row(b).size ? a : b;
+  if (category(a) != category(b)) return category(a) > category(b) ? a : b;
+  const std::uint8_t size = dtype_row(a).size, other = dtype_row(b).size;
+  if (a == b || size != other) return size >= other ? a : b;
+  return category(a) == 2 ? Dtype::float32 : Dtype::int16;  // the two halves; int8 and uint8
 }
 
 bool known(Dtype d) {
@@ -125,83 +119,44 @@ Type literal_type(const Value& v) {
           -1};
 }
 
-// A number as a tensor without dimensions; `type` is what the operator computes in.
-const Tensor* number(Trace& trace, const Value& v, Type type) {
-  Tensor t;
-  t.type = type;
-  t.cost = 0;
-  t.label = "number";
-  t.element = [v, d = compute_dtype(type.dtype)](Kernel& k, const Index&) {
-    return v.kind == ValueKind::real ? k.literal(v.real, d) : k.literal(v.integer, d);
-  };
-  return trace.make(std::move(t));
+const Value& number_at(const Call& call, std::size_t i) {
+  const Abstract& a = call.at(i);
+  if (a.kind != Abstract::Kind::literal || !a.literal.is_number()) throw Unfit{"an unknown operand"};
+  return a.literal;
 }
 
-const Tensor* operand(Call& call, std::size_t i, Type type) {
+const Tensor* operand(Call& call, std::size_t i, Dtype compute) {
   if (call.is_tensor(i)) return call.trace.read(call.tensor(i));
-  if (call.at(i).kind != Abstract::Kind::literal || !call.at(i).literal.is_number()) throw Unfit{"an unknown operand"};
-  return number(call.trace, call.at(i).literal, type);
+  return number_tensor(call.trace, number_at(call, i), compute);
 }
 
-// The order of dimensions in which eager stores the result: that of the first operand of the whole shape, where it is
-// a permuted dense tensor. Empty: row-major.
-std::vector<int> memory_order(const Call& call, const Tensor* value) {
-  for (const Abstract& a : call.args) {
-    if (!a.is_tensor() || a.tensor.shape.size() != value->shape.size()) continue;
-    const Handle& h = a.tensor;
-    const auto sizes = call.trace.sizes(h);
-    bool whole = true;
-    for (std::size_t d = 0; d < sizes.size(); ++d)
-      whole &= sizes[d] == call.trace.ix.value(call.trace.ix.resolve(value->shape[d]));
-    if (!whole) continue;
-    std::vector<int> order(sizes.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int x, int y) {
-      const auto i = static_cast<std::size_t>(x), j = static_cast<std::size_t>(y);
-      return sizes[i] != 1 && sizes[j] != 1 && h.strides[i] > h.strides[j];
-    });
-    std::int64_t expected = 1;
-    for (std::size_t i = order.size(); i-- > 0;) {
-      const auto d = static_cast<std::size_t>(order[i]);
-      if (sizes[d] == 1) continue;
-      if (h.strides[d] != expected) return {};
-      expected *= sizes[d];
-    }
-    if (std::is_sorted(order.begin(), order.end())) return {};
-    return order;
-  }
-  return {};
+// Whether float16 and bfloat16 have the number: then no rounding changes it.
+bool is_exact(const Value& v) {
+  const double x = v.kind == ValueKind::real ? v.real : static_cast<double>(v.integer);
+  int exponent = 0;
+  const double digits = std::ldexp(std::frexp(x, &exponent), 8);
+  return x == 0 || std::isinf(x) || (digits == std::floor(digits) && exponent > -14 && exponent <= 15);
+}
+
+// A comparison's operand is one of the promoted type: a number next to halves is rounded to a half.
+const Tensor* compared(Call& call, std::size_t i, const Type& type) {
+  const Dtype compute = compute_dtype(type.dtype);
+  const Tensor* value = operand(call, i, compute);
+  if (call.is_tensor(i) || !type.floating() || is_exact(number_at(call, i))) return value;
+  return elementwise(call.trace, {value}, {compute, -1}, "number", 0,
+                     [type, compute](Kernel& k, const std::vector<const Expr*>& args) {
+                       return k.round(k.op("tl.full([], {0}, " + tl_dtype(compute) + ")", compute, args, "number"),
+                                      type);
+                     });
 }
 
 // The operator's result: a new tensor, or the new value of its first operand.
 Abstract deliver(Call& call, const Tensor* value, Type type, const std::string& label) {
-  Trace& trace = call.trace;
-  if (!in_place(*call.step.schema)) {
-    const std::vector<int> order = memory_order(call, value);
-    if (order.empty()) return Abstract::of(trace.fresh(finished(trace, value, type, label)));
-    // computed in memory's order, returned as the view that eager's result is
-    Tensor t;
-    std::vector<int> back(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      t.shape.push_back(value->shape[static_cast<std::size_t>(order[i])]);
-      back[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
-    }
-    t.type = value->type;
-    t.uses = {value};
-    t.label = label;
-    t.cost = value->cost;
-    t.element = [value, order](Kernel& k, const Index& index) {
-      Index at(index.size());
-      for (std::size_t i = 0; i < order.size(); ++i) at[static_cast<std::size_t>(order[i])] = index[i];
-      return k.element(value, at);
-    };
-    const Handle base = trace.fresh(finished(trace, trace.make(std::move(t)), type, label));
-    return Abstract::of(permute(trace, base, back, fmt::format(".permute({})", fmt::join(back, ", "))));
-  }
+  if (!in_place(*call.step.schema)) return stored(call, value, type, label);
   const Handle target = call.tensor(0);
-  const Tensor* out = finished(trace, value, target.type, label);
+  const Tensor* out = finished(call.trace, value, target.type, label);
   if (out->shape.size() != target.shape.size()) throw Unfit{"an in-place operator that changes the shape"};
-  trace.write(target, out);
+  call.trace.write(target, out);
   return Abstract::of(target);
 }
 
@@ -217,16 +172,18 @@ const Tensor* table_row(Call& call, const Row& row, std::vector<std::size_t> pla
   type = row.result == Result::comparison ? Type{Dtype::boolean, -1} : promoted_type;
   const Dtype compute = compute_dtype(promoted_type.dtype);
   std::vector<const Tensor*> operands;
-  for (const std::size_t p : places) operands.push_back(operand(call, p, {compute, -1}));
+  for (const std::size_t p : places)
+    operands.push_back(row.result == Result::comparison ? compared(call, p, promoted_type) : operand(call, p, compute));
   const std::string label = label_of(*call.step.schema);
-  return elementwise(
-      trace, std::move(operands), {type.dtype == Dtype::boolean ? Dtype::boolean : compute, -1}, label, row.cost,
-      [text = std::string(row.text), compute, out = type.dtype == Dtype::boolean ? Dtype::boolean : compute, label](
-          Kernel& k, const std::vector<const Expr*>& args) {
-        std::vector<const Expr*> converted;
-        for (const Expr* a : args) converted.push_back(k.to(a, compute));
-        return k.op(text, out, converted, label);
-      });
+  return elementwise(trace, std::move(operands), {type.dtype == Dtype::boolean ? Dtype::boolean : compute, -1}, label,
+                     row.cost,
+                     [text = std::string(row.result == Result::whole && !type.floating() ? "{0}" : row.text), compute,
+                      out = type.dtype == Dtype::boolean ? Dtype::boolean : compute,
+                      label](Kernel& k, const std::vector<const Expr*>& args) {
+                       std::vector<const Expr*> converted;
+                       for (const Expr* a : args) converted.push_back(k.to(a, compute));
+                       return k.op(text, out, converted, label);
+                     });
 }
 
 Abstract by_row(Call& call) {
@@ -244,6 +201,12 @@ Abstract by_row(Call& call) {
   return deliver(call, value, type, label_of(*call.step.schema));
 }
 
+// Whether a number that is added to an index leaves it one of 32 bits.
+bool is_small(const Lin& form) {
+  const auto n = form.constant.constant();
+  return !n || std::abs(*n) < 1 << 30;
+}
+
 // add, sub, rsub: a + alpha * b, a - alpha * b, b - alpha * a.
 Abstract sum_like(Call& call) {
   const std::size_t places[] = {0, 1};
@@ -259,23 +222,26 @@ Abstract sum_like(Call& call) {
   // x + 0 of the same type is x
   if (label != "rsub" && call.at(1).kind == Abstract::Kind::literal && call.at(1).literal.kind == ValueKind::integer &&
       call.at(1).literal.integer == 0 && !in_place(*call.step.schema) && call.tensor(0).type.dtype == type.dtype)
-    return Abstract::of(copy_of(call.trace, call.tensor(0), label));
+    return stored(call, call.trace.read(call.tensor(0)), type, label);
   const Tensor* value = elementwise(
-      call.trace, {operand(call, 0, {compute, -1}), operand(call, 1, {compute, -1})}, {compute, -1}, label, 1,
+      call.trace, {operand(call, 0, compute), operand(call, 1, compute)}, {compute, -1}, label, 1,
       [=](Kernel& k, const std::vector<const Expr*>& args) {
         const Expr* a = k.to(args[reversed ? 1 : 0], compute);
         const Expr* b = k.to(args[reversed ? 0 : 1], compute);
         if (plain && (compute == Dtype::int64 || compute == Dtype::int32)) {  // sums of indices stay indices
           const auto x = k.as_index(a), y = k.as_index(b);
-          if (x && y) return k.to(k.index(sign == "+" ? *x + *y : *x - *y), compute);
+          if (x && y && is_small(*x) && is_small(*y)) return k.to(k.index(sign == "+" ? *x + *y : *x - *y), compute);
         }
         if (!plain) {
-          const Expr* f =
-              alpha.kind == ValueKind::real ? k.literal(alpha.real, compute) : k.literal(alpha.integer, compute);
-          b = k.op("{0} * {1}", compute, {b, f}, "scaled");
+          b = k.op("{0} * {1}", compute, {b, number_literal(k, alpha, compute)}, "scaled");
         }
         return k.op("{0} " + sign + " {1}", compute, {a, b}, label);
       });
+  if (reversed) {  // ATen subtracts with its operands turned round
+    auto layouts = call.layouts();
+    std::reverse(layouts.begin(), layouts.end());
+    return stored(call, value, type, label, layouts);
+  }
   return deliver(call, value, type, label);
 }
 
@@ -297,7 +263,7 @@ std::string literal_text(const Call& call, std::size_t i) {
   if (!v.is_number()) throw Unfit{"an unknown number"};
   Indices ix;
   Kernel k(ix);
-  return v.kind == ValueKind::real ? k.literal(v.real, Dtype::float32)->text : std::to_string(v.integer);
+  return number_literal(k, v, v.kind == ValueKind::real ? Dtype::float32 : Dtype::int64)->text;
 }
 
 Abstract gelu(Call& call) {
@@ -314,14 +280,12 @@ Abstract clamp(Call& call) {
   const bool has_low = name != "clamp_max" && !call.is_none(1);
   const std::size_t high = name == "clamp_max" ? 1 : 2;
   const bool has_high = name != "clamp_min" && call.args.size() > high && !call.is_none(high);
+  const std::string above = has_high ? literal_text(call, high) : "";
+  // the lower limit first, then the upper: that one holds where they cross
+  const std::string below = !has_low ? "" : has_high && call.real(1) > call.real(high) ? above : literal_text(call, 1);
   // a NaN stays: comparisons with it are false
-  if (has_low) text = fmt::format("tl.where({{0}} < {0}, {0}, {{0}})", literal_text(call, 1));
-  if (has_high) {
-    const std::string limit = literal_text(call, high);
-    text = has_low ? fmt::format("tl.where({{0}} > {1}, {1}, tl.where({{0}} < {0}, {0}, {{0}}))", literal_text(call, 1),
-                                 limit)
-                   : fmt::format("tl.where({{0}} > {0}, {0}, {{0}})", limit);
-  }
+  if (has_low) text = fmt::format("tl.where({{0}} < {0}, {0}, {{0}})", below);
+  if (has_high) text = fmt::format("tl.where({{0}} > {0}, {0}, {1})", above, text);
   if (!call.tensor(0).type.floating()) throw Unfit{"clamp of integers"};
   return unary(call, text, 2, false);
 }
@@ -372,8 +336,7 @@ Abstract where(Call& call) {
   const Dtype compute = compute_dtype(type.dtype);
   Trace& trace = call.trace;
   const Tensor* value = elementwise(
-      trace,
-      {as_bool(trace, trace.read(call.tensor(0))), operand(call, 1, {compute, -1}), operand(call, 2, {compute, -1})},
+      trace, {as_bool(trace, trace.read(call.tensor(0))), operand(call, 1, compute), operand(call, 2, compute)},
       {compute, -1}, "where", 1, [=](Kernel& k, const std::vector<const Expr*>& args) {
         return k.op("tl.where({0}, {1}, {2})", compute, {args[0], k.to(args[1], compute), k.to(args[2], compute)},
                     "where");
@@ -386,7 +349,7 @@ Abstract masked_fill(Call& call) {
   const Dtype compute = compute_dtype(type.dtype);
   Trace& trace = call.trace;
   const Tensor* value = elementwise(
-      trace, {trace.read(call.tensor(0)), as_bool(trace, trace.read(call.tensor(1))), operand(call, 2, {compute, -1})},
+      trace, {trace.read(call.tensor(0)), as_bool(trace, trace.read(call.tensor(1))), operand(call, 2, compute)},
       {compute, -1}, "masked_fill", 1, [=](Kernel& k, const std::vector<const Expr*>& args) {
         return k.op("tl.where({0}, {1}, {2})", compute, {args[1], k.to(args[2], compute), k.to(args[0], compute)},
                     "masked");
@@ -410,13 +373,12 @@ Abstract logical(Call& call) {
 Abstract to_type(Call& call, Type type, bool copy) {
   const Handle& h = call.tensor(0);
   if (!known(type.dtype) || !known(h.type.dtype)) throw Unfit{"an element type that kernels do not have"};
-  if (h.type.dtype == type.dtype && !copy && (h.type.like == type.like || h.type.like < 0 || type.like < 0 || true)) {
+  if (h.type.dtype == type.dtype && !copy) {
     // The same dtype here; in another graph of the task it may not be. A task's float32 graphs say `.to(float32)` of
     // what is a half elsewhere: then the patterns are equal and the code is not, and the wrapper asks for the dtype.
     return Abstract::of(h);
   }
-  return Abstract::of(
-      call.trace.fresh(finished(call.trace, converted(call.trace, call.trace.read(h), type), type, "to")));
+  return stored(call, converted(call.trace, call.trace.read(h), type), type, "to");
 }
 Abstract to_dtype(Call& call) {
   const std::size_t p = call.position("dtype");
@@ -431,21 +393,20 @@ Abstract dropout(Call& call) {
   if (call.boolean(2) && call.real(1) != 0) throw Unfit{"dropout while training"};
   return Abstract::of(call.tensor(0));
 }
-Abstract clone(Call& call) { return Abstract::of(copy_of(call.trace, call.tensor(0), "clone")); }
+Abstract clone(Call& call) { return stored(call, call.trace.read(call.tensor(0)), call.tensor(0).type, "clone"); }
 
 // Constants: full, zeros, ones and their _like and new_ forms.
-Handle filled(Trace& trace, std::vector<Dim> shape, Type type, const Value& v, std::string label) {
+const Tensor* filled(Trace& trace, std::vector<Dim> shape, Type type, const Value& v, std::string label) {
   if (!known(type.dtype)) throw Unfit{"an element type that kernels do not have"};
   Tensor t;
   t.shape = std::move(shape);
   t.type = type;
   t.cost = 0;
-  t.label = label;
+  t.label = std::move(label);
   t.element = [v, type](Kernel& k, const Index&) {
-    const Dtype c = compute_dtype(type.dtype);
-    return k.round(v.kind == ValueKind::real ? k.literal(v.real, c) : k.literal(v.integer, c), type);
+    return k.round(number_literal(k, v, compute_dtype(type.dtype)), type);
   };
-  return trace.fresh(finished(trace, trace.make(std::move(t)), type, label));
+  return trace.make(std::move(t));
 }
 
 std::vector<Dim> constant_shape(const std::vector<std::int64_t>& sizes) {
@@ -475,7 +436,7 @@ Abstract full(Call& call) {
   else if (has_value)
     type = literal_type(v);
   if (const auto d = call.dtype(call.position("dtype"))) type = {*d, -1};
-  return Abstract::of(filled(trace, std::move(shape), type, v, name));
+  return stored(call, filled(trace, std::move(shape), type, v, name), type, name);
 }
 
 Abstract fill(Call& call) {
@@ -483,29 +444,31 @@ Abstract fill(Call& call) {
   if (call.is_tensor(1)) throw Unfit{"fill_ with a tensor"};
   Trace& trace = call.trace;
   const Value v = call.step.schema->name == "zero_" ? Value::of(std::int64_t{0}) : call.at(1).literal;
-  const Handle value = filled(trace, h.shape, h.type, v, "fill");
-  trace.write(h, trace.read(value));
+  trace.write(h, finished(trace, filled(trace, h.shape, h.type, v, "fill"), h.type, "fill"));
   return Abstract::of(h);
 }
 
 // start + step * i along one dimension
-Handle iota(Trace& trace, Dim count, Type type, const Value& start, const Value& step, const std::string& label) {
+Abstract iota(Call& call, std::int64_t count, Type type, std::int64_t start, std::int64_t step,
+              const std::string& label) {
+  // indices are of 32 bits; what leaves them is computed
+  const auto fits = [](std::int64_t v) { return v == static_cast<std::int32_t>(v); };
+  std::int64_t end = 0;
+  const bool whole = !__builtin_mul_overflow(step, count, &end) && !__builtin_add_overflow(start, end, &end) &&
+                     fits(start) && fits(step) && fits(end);
   if (!known(type.dtype)) throw Unfit{"an element type that kernels do not have"};
   Tensor t;
-  t.shape = {std::move(count)};
+  t.shape = {Dim(count)};
   t.type = type;
   t.cost = 1;
   t.label = label;
   t.element = [=](Kernel& k, const Index& index) {
     const Dtype c = compute_dtype(type.dtype);
-    const auto lit = [&](const Value& v) {
-      return v.kind == ValueKind::real ? k.literal(v.real, c) : k.literal(v.integer, c);
-    };
-    if (start.kind != ValueKind::real && step.kind != ValueKind::real)
-      return k.round(k.to(k.index(index[0] * Dim(step.integer) + Lin(start.integer)), c), type);
-    return k.round(k.op("{0} + {1} * {2}", c, {lit(start), k.to(k.index(index[0]), c), lit(step)}, label), type);
+    if (whole) return k.round(k.to(k.index(index[0] * Dim(step) + Lin(start)), c), type);
+    const Expr* scaled = k.op("{0} * {1}", c, {k.to(k.index(index[0]), c), k.literal(step, c)}, label);
+    return k.round(k.op("{0} + {1}", c, {scaled, k.literal(start, c)}, label), type);
   };
-  return trace.fresh(finished(trace, trace.make(std::move(t)), type, label));
+  return stored(call, call.trace.make(std::move(t)), type, label);
 }
 
 Abstract arange(Call& call) {
@@ -523,20 +486,22 @@ Abstract arange(Call& call) {
     throw Unfit{"arange of floats"};
   Type type{Dtype::int64, -1};
   if (const auto d = call.dtype(call.position("dtype"))) type = {*d, -1};
-  const std::int64_t count = std::max<std::int64_t>(0, (end.integer - start.integer + step.integer - 1) / step.integer);
-  return Abstract::of(iota(call.trace, Dim(count), type, start, step, "arange"));
+  std::int64_t span = 0;
+  if (__builtin_sub_overflow(end.integer, start.integer, &span)) throw Unfit{"a range that is too long"};
+  const std::int64_t count = span <= 0 ? 0 : (span - 1) / step.integer + 1;
+  return iota(call, count, type, start.integer, step.integer, "arange");
 }
 
 Abstract linspace(Call& call) {
   const double start = call.real(0), end = call.real(1);
   const std::int64_t steps = call.integer(2);
   const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
-  if (step != std::floor(step) || start != std::floor(start) || std::fabs(end) > 1e6)
+  if (step != std::floor(step) || start != std::floor(start) || std::fabs(end) > 1e6 || std::fabs(start) > 1e6 ||
+      steps < 0)
     throw Unfit{"linspace in steps that are no integers"};
   Type type{Dtype::float32, -1};
   if (const auto d = call.dtype(call.position("dtype"))) type = {*d, -1};
-  return Abstract::of(iota(call.trace, Dim(steps), type, Value::of(static_cast<std::int64_t>(start)),
-                           Value::of(static_cast<std::int64_t>(step)), "linspace"));
+  return iota(call, steps, type, static_cast<std::int64_t>(start), static_cast<std::int64_t>(step), "linspace");
 }
 
 // triu, tril: zero on one side of a diagonal of the last two dimensions.
@@ -564,39 +529,39 @@ Abstract triangle(Call& call) {
 }
 
 constexpr RuleRow kRules[] = {
-    {"add", sum_like},
-    {"add_", sum_like},
-    {"sub", sum_like},
-    {"sub_", sum_like},
-    {"rsub", sum_like},
-    {"gelu", gelu},
-    {"gelu_", gelu},
-    {"clamp", clamp},
-    {"clamp_", clamp},
-    {"clamp_min", clamp},
-    {"clamp_max", clamp},
-    {"clamp_min_", clamp},
-    {"clamp_max_", clamp},
-    {"hardtanh", clamp},
-    {"hardtanh_", clamp},
-    {"leaky_relu", leaky_relu},
-    {"leaky_relu_", leaky_relu},
-    {"elu", elu},
-    {"elu_", elu},
-    {"pow.Tensor_Scalar", power},
-    {"pow_.Scalar", power},
-    {"where.self", where},
-    {"where.ScalarSelf", where},
-    {"where.ScalarOther", where},
+    {"add", sum_like, Memory::iterator},
+    {"add_", sum_like, Memory::iterator},
+    {"sub", sum_like, Memory::iterator},
+    {"sub_", sum_like, Memory::iterator},
+    {"rsub", sum_like, Memory::iterator},
+    {"gelu", gelu, Memory::iterator},
+    {"gelu_", gelu, Memory::iterator},
+    {"clamp", clamp, Memory::iterator},
+    {"clamp_", clamp, Memory::iterator},
+    {"clamp_min", clamp, Memory::iterator},
+    {"clamp_max", clamp, Memory::iterator},
+    {"clamp_min_", clamp, Memory::iterator},
+    {"clamp_max_", clamp, Memory::iterator},
+    {"hardtanh", clamp, Memory::iterator},
+    {"hardtanh_", clamp, Memory::iterator},
+    {"leaky_relu", leaky_relu, Memory::iterator},
+    {"leaky_relu_", leaky_relu, Memory::iterator},
+    {"elu", elu, Memory::iterator},
+    {"elu_", elu, Memory::iterator},
+    {"pow.Tensor_Scalar", power, Memory::iterator},
+    {"pow_.Scalar", power, Memory::iterator},
+    {"where.self", where, Memory::iterator},
+    {"where.ScalarSelf", where, Memory::iterator},
+    {"where.ScalarOther", where, Memory::iterator},
     {"masked_fill", masked_fill},
     {"masked_fill_", masked_fill},
-    {"logical_and", logical},
-    {"logical_or", logical},
-    {"logical_xor", logical},
-    {"to.dtype", to_dtype},
-    {"to.dtype_layout", to_dtype},
-    {"to.device", to_dtype},
-    {"type_as", type_as},
+    {"logical_and", logical, Memory::iterator},
+    {"logical_or", logical, Memory::iterator},
+    {"logical_xor", logical, Memory::iterator},
+    {"to.dtype", to_dtype, Memory::preserve},
+    {"to.dtype_layout", to_dtype, Memory::preserve},
+    {"to.device", to_dtype, Memory::preserve},
+    {"type_as", type_as, Memory::preserve},
     {"detach", alias},
     {"alias", alias},
     {"lift_fresh", alias},
@@ -605,13 +570,13 @@ constexpr RuleRow kRules[] = {
     {"feature_dropout", dropout},
     {"feature_dropout_", dropout},
     {"alpha_dropout", dropout},
-    {"clone", clone},
+    {"clone", clone, Memory::preserve},
     {"full", full},
     {"zeros", full},
     {"ones", full},
-    {"full_like", full},
-    {"zeros_like", full},
-    {"ones_like", full},
+    {"full_like", full, Memory::preserve},
+    {"zeros_like", full, Memory::preserve},
+    {"ones_like", full, Memory::preserve},
     {"new_zeros", full},
     {"new_ones", full},
     {"new_full", full},
@@ -630,9 +595,9 @@ std::vector<RuleRow> all_rules() {
   static std::vector<std::string> names;
   names.reserve(std::size(kRows) * 2);
   for (const Row& row : kRows) {
-    out.push_back({row.op, by_row});
+    out.push_back({row.op, by_row, Memory::iterator});
     if (row.op.find('.') == std::string_view::npos)
-      out.push_back({names.emplace_back(std::string(row.op) + "_"), by_row});
+      out.push_back({names.emplace_back(std::string(row.op) + "_"), by_row, Memory::iterator});
   }
   return out;
 }
@@ -719,7 +684,9 @@ const Tensor* converted(Trace& trace, const Tensor* value, Type type) {
                      [type](Kernel& k, const std::vector<const Expr*>& args) {
                        if (type.dtype == Dtype::boolean && args[0]->type != Dtype::boolean)
                          return k.op("({0} != 0)", Dtype::boolean, {args[0]}, "to");
-                       return k.to(args[0], compute_dtype(type.dtype));
+                       // what no byte holds goes through an integer, as in torch
+                       const bool byte = type.dtype == Dtype::uint8 && dtype_row(args[0]->type).floating;
+                       return k.to(byte ? k.to(args[0], Dtype::int64) : args[0], compute_dtype(type.dtype));
                      });
 }
 

@@ -32,12 +32,7 @@ Dtype product_dtype(const Call& call, const Type& a, const Type& b) {
 }
 
 void require_dense(const Call& call, const Handle& h) {
-  const auto sizes = call.trace.sizes(h);
-  std::int64_t expected = 1;
-  for (std::size_t d = sizes.size(); d-- > 0;) {
-    if (sizes[d] != 1 && h.strides[d] != expected) throw Unfit{"a convolution in another order of memory"};
-    expected *= sizes[d];
-  }
+  if (!is_dense({call.trace.sizes(h), h.strides})) throw Unfit{"a convolution in another order of memory"};
 }
 
 // A tensor whose element is another's at a mapped index.
@@ -107,12 +102,8 @@ const Tensor* product(Call& call, const Tensor* a, const Tensor* b, bool along, 
   return trace.make(std::move(t));
 }
 
-Abstract stored(const Call& call, const Tensor* value, Type type) {
-  return Abstract::of(call.trace.fresh(finished(call.trace, value, type, std::string(call.step.schema->name))));
-}
-
 // With the bias, the third argument, along dimension d.
-Abstract biased(const Call& call, const Tensor* value, std::size_t d, Dtype compute) {
+Abstract biased(Call& call, const Tensor* value, std::size_t d, Dtype compute) {
   Trace& trace = call.trace;
   const Type type = call.tensor(0).type;
   const std::string label(call.step.schema->name);
@@ -126,7 +117,7 @@ Abstract biased(const Call& call, const Tensor* value, std::size_t d, Dtype comp
                           return k.op("{0} + {1}", compute, {k.to(args[0], compute), k.to(args[1], compute)}, label);
                         });
   }
-  return stored(call, value, type);
+  return stored(call, value, type, label);
 }
 
 Dim total(const std::vector<Dim>& shape, std::size_t from, std::size_t to) {
@@ -183,40 +174,42 @@ Abstract matmul(Call& call) {
     shape.push_back(x.shape[rx - 2]);
   shape.push_back(y.shape[ry - 1]);
   const bool along = y.strides[ry - 2] == 1 || trace.sizes(y).back() == 1;
-  return stored(call, with_shape(trace, product(call, a, b, along, compute), shape), x.type);
+  return stored(call, with_shape(trace, product(call, a, b, along, compute), shape), x.type,
+                std::string(call.step.schema->name));
 }
 
-// Two factors. Letters of both and of the result are batches, of one and of the result rows or columns, of both alone
-// terms.
+// A permutation of one factor is a view of it.
+Abstract permuted_factor(Call& call, const Handle& h) {
+  std::string equation = call.text(0);
+  std::erase(equation, ' ');
+  const std::size_t arrow = equation.find("->");
+  if (arrow == std::string::npos || arrow != h.shape.size() || equation.size() != 2 * arrow + 2)
+    throw Unfit{"an einsum of another kind"};
+  std::vector<int> order;
+  for (const char c : equation.substr(arrow + 2)) {
+    const std::size_t d = equation.find(c);
+    if (d >= arrow || equation.find(c, d + 1) < arrow ||
+        equation.find(c, arrow + 2 + order.size() + 1) != std::string::npos)
+      throw Unfit{"an einsum of another kind"};
+    order.push_back(static_cast<int>(d));
+  }
+  return Abstract::of(permute(call.trace, h, order, fmt::format(".permute({})", fmt::join(order, ", "))));
+}
+
 Abstract einsum(Call& call) {
   Trace& trace = call.trace;
   const auto factors = call.tensors(1);
-  std::string equation = call.text(0);
-  std::erase(equation, ' ');
-  const std::size_t comma = equation.find(','), arrow = equation.find("->");
-  if (factors.size() != 2 || arrow == std::string::npos || comma > arrow || equation.find('.') != std::string::npos)
-    throw Unfit{"an einsum of another kind"};
+  if (factors.size() == 1) return permuted_factor(call, factors[0]);
+  const Einsum e = parse_einsum(call);
   const Dtype compute = product_dtype(call, factors[0].type, factors[1].type);
-  const std::string names[] = {equation.substr(0, comma), equation.substr(comma + 1, arrow - comma - 1)},
-                    result = equation.substr(arrow + 2);
   std::map<char, Dim> sizes;
-  std::string batch, own[2], terms;
-  for (const std::size_t i : {0, 1}) {
-    if (names[i].size() != factors[i].shape.size()) throw Unfit{"an einsum of another rank"};
-    for (std::size_t d = 0; d < names[i].size(); ++d) {
-      const char c = names[i][d];
-      if (names[i].find(c) != d) throw Unfit{"a diagonal"};
-      const auto [it, is_new] = sizes.emplace(c, factors[i].shape[d]);
+  for (const std::size_t i : {0, 1})
+    for (std::size_t d = 0; d < e.factors[i].size(); ++d) {
+      const auto [it, is_new] = sizes.emplace(e.factors[i][d], factors[i].shape[d]);
       if (!is_new && !trace.ix.same(it->second, factors[i].shape[d]) &&
           !trace.ix.unify(it->second, factors[i].shape[d]))
         throw Unfit{"an einsum that broadcasts"};
-      const bool both = names[1 - i].find(c) != std::string::npos, kept = result.find(c) != std::string::npos;
-      if (!both && !kept) throw Unfit{"a sum over one factor"};
-      if (!both) own[i] += c;
-      if (both && i == 0) (kept ? batch : terms) += c;
     }
-  }
-  if (result.size() != batch.size() + own[0].size() + own[1].size()) throw Unfit{"an einsum of another kind"};
   const auto dims = [&](const std::string& letters) {
     std::vector<Dim> out;
     for (const char c : letters) out.push_back(sizes.at(c));
@@ -234,22 +227,27 @@ Abstract einsum(Call& call) {
     const auto all = dims(letters);
     return total(all, 0, all.size());
   };
-  const Tensor* a = with_shape(trace, arranged(trace.read(factors[0]), names[0], batch + own[0] + terms),
-                               {product_of(batch), product_of(own[0]), product_of(terms)});
-  const Tensor* b = with_shape(trace, arranged(trace.read(factors[1]), names[1], batch + terms + own[1]),
-                               {product_of(batch), product_of(terms), product_of(own[1])});
-  const bool along = !terms.empty() && factors[1].strides[names[1].find(terms.back())] == 1;
-  const std::string order = batch + own[0] + own[1];
-  const Tensor* value = with_shape(trace, product(call, a, b, along, compute), dims(order));
-  return stored(call, arranged(value, order, result), factors[0].type);
+  const Tensor* a = with_shape(trace, arranged(trace.read(factors[0]), e.factors[0], e.batch + e.own[0] + e.terms),
+                               {product_of(e.batch), product_of(e.own[0]), product_of(e.terms)});
+  const Tensor* b = with_shape(trace, arranged(trace.read(factors[1]), e.factors[1], e.batch + e.terms + e.own[1]),
+                               {product_of(e.batch), product_of(e.terms), product_of(e.own[1])});
+  const bool along = !e.terms.empty() && factors[1].strides[e.factors[1].find(e.terms.back())] == 1;
+  const std::string computed = e.computed();
+  const std::string multiplied = e.batch + e.own[0] + e.own[1];
+  const Tensor* value = with_shape(trace, product(call, a, b, along, compute), dims(multiplied));
+  if (computed != multiplied) value = arranged(value, multiplied, computed);
+  const Handle h = stored(call, value, factors[0].type, "einsum").tensor;
+  std::vector<int> order;
+  for (const char c : e.result) order.push_back(static_cast<int>(computed.find(c)));
+  return Abstract::of(permute(trace, h, order, fmt::format(".permute({})", fmt::join(order, ", "))));
 }
 
 Abstract convolution(Call& call) {
   Trace& trace = call.trace;
   const Handle &x = call.tensor(0), &w = call.tensor(1);
   const Dtype compute = product_dtype(call, x.type, w.type);
-  const std::size_t n = w.shape.size() - 2;
-  if (w.shape.size() < 3 || x.shape.size() != n + 2 || call.at(4).kind != Abstract::Kind::literal ||
+  const std::size_t n = leading(w, 2);
+  if (n == 0 || x.shape.size() != n + 2 || call.at(4).kind != Abstract::Kind::literal ||
       call.at(4).literal.kind == ValueKind::string)
     throw Unfit{"a convolution of another kind"};
   require_dense(call, x);
@@ -259,6 +257,8 @@ Abstract convolution(Call& call) {
                       spread(call.integers(4), n),
                       spread(call.integers(5), n)};
   const std::int64_t groups = call.integer(6);
+  if (groups < 1 || weight[0] % groups != 0 || in[1] / groups != weight[1] || in[1] % groups != 0)
+    throw Unfit{"a convolution of other channels"};
   const std::int64_t per_group = weight[0] / groups;
   const bool whole = std::equal(window.kernel.begin(), window.kernel.end(), in.begin() + 2) &&
                      std::all_of(window.pad.begin(), window.pad.end(), [](std::int64_t p) { return p == 0; });
@@ -328,5 +328,40 @@ constexpr RuleRow kRules[] = {
 }  // namespace
 
 std::span<const RuleRow> rules_product() { return kRules; }
+
+std::string Einsum::computed() const {
+  const bool turned = !own[0].empty() && !own[1].empty() && result.find(own[1].back()) < result.find(own[0].front());
+  return batch + own[turned ? 1 : 0] + own[turned ? 0 : 1];
+}
+
+Einsum parse_einsum(const Call& call) {
+  const auto factors = call.tensors(1);
+  std::string equation = call.text(0);
+  std::erase(equation, ' ');
+  const std::size_t comma = equation.find(','), arrow = equation.find("->");
+  if (factors.size() != 2 || arrow == std::string::npos || comma > arrow || equation.find('.') != std::string::npos)
+    throw Unfit{"an einsum of another kind"};
+  Einsum out;
+  out.factors[0] = equation.substr(0, comma);
+  out.factors[1] = equation.substr(comma + 1, arrow - comma - 1);
+  out.result = equation.substr(arrow + 2);
+  for (const std::size_t i : {0, 1}) {
+    if (out.factors[i].size() != factors[i].shape.size()) throw Unfit{"an einsum of another rank"};
+    for (std::size_t d = 0; d < out.factors[i].size(); ++d) {
+      const char c = out.factors[i][d];
+      if (out.factors[i].find(c) != d) throw Unfit{"a diagonal"};
+      const bool both = out.factors[1 - i].find(c) != std::string::npos, kept = out.result.find(c) != std::string::npos;
+      if (!both && !kept) throw Unfit{"a sum over one factor"};
+      if (both && !kept && i == 0) out.terms += c;
+    }
+  }
+  for (const char c : out.result) {
+    const bool in[] = {out.factors[0].find(c) != std::string::npos, out.factors[1].find(c) != std::string::npos};
+    if ((!in[0] && !in[1]) || std::count(out.result.begin(), out.result.end(), c) > 1)
+      throw Unfit{"an einsum of another kind"};
+    (in[0] && in[1] ? out.batch : out.own[in[0] ? 0 : 1]) += c;
+  }
+  return out;
+}
 
 }  // namespace passnet::author

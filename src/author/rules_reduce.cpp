@@ -59,10 +59,6 @@ const Tensor* shaped(Trace& trace, const Tensor* t, const std::vector<int>& dims
   return trace.make(std::move(out));
 }
 
-Abstract stored(Trace& trace, const Tensor* value, Type type, const std::string& label) {
-  return Abstract::of(trace.fresh(finished(trace, value, type, label)));
-}
-
 const Tensor* apply(Trace& trace, std::vector<const Tensor*> operands, const std::string& text, Dtype type, double cost,
                     const std::string& label) {
   return elementwise(trace, std::move(operands), {type, -1}, label, cost,
@@ -98,18 +94,21 @@ Abstract sum(Call& call) {
   const std::vector<int> dims = whole ? all_of(h.shape.size()) : dims_of(call, 1, h.shape.size());
   const bool keep = !whole && call.boolean(2);
   Type type = h.type;
-  if (const auto d = call.dtype(whole ? 1 : 3)) {
-    if (d != h.type.dtype) throw Unfit{"a reduction in another dtype"};
-  }
-  const Tensor* source = trace.read(h);
-  if (!type.floating()) {
-    if (name == "mean") throw Unfit{"a mean of integers"};
+  const auto given = call.dtype(whole ? 1 : 3);
+  if (given && *given != type.dtype)
+    type = {*given, -1};
+  else if (!given && !type.floating())
     type = {Dtype::int64, -1};
-    source = converted(trace, source, type);
-  }
+  if (name == "mean" && !type.floating()) throw Unfit{"a mean of integers"};
+  // what is added is of the type already: a smaller one would round or wrap first
+  const std::uint8_t size = dtype_row(type.dtype).size, from = dtype_row(h.type.dtype).size;
+  const bool widens = size >= 4 && (!h.type.floating() || (type.floating() && size > from));
+  if (!widens && !(type.floating() && type.dtype == h.type.dtype)) throw Unfit{"a reduction in a smaller dtype"};
+  const Tensor* source = trace.read(h);
+  if (type.dtype != h.type.dtype) source = converted(trace, source, type);
   const Dtype compute = compute_dtype(type.dtype);
   const Tensor* value = name == "mean" ? mean_of(trace, source, dims, compute) : reduced(trace, source, dims, "sum");
-  return stored(trace, shaped(trace, value, dims, keep), type, name);
+  return stored(call, shaped(trace, value, dims, keep), type, name);
 }
 
 Abstract extreme(Call& call) {  // amax, amin
@@ -118,7 +117,7 @@ Abstract extreme(Call& call) {  // amax, amin
   const std::vector<int> dims = dims_of(call, 1, h.shape.size());
   const std::string name(call.step.schema->name);
   const Tensor* value = reduced(call.trace, call.trace.read(h), dims, name == "amax" ? "max" : "min");
-  return stored(call.trace, shaped(call.trace, value, dims, call.boolean(2)), h.type, name);
+  return stored(call, shaped(call.trace, value, dims, call.boolean(2)), h.type, name);
 }
 
 // max and min of all elements.
@@ -129,19 +128,20 @@ Abstract extreme_of_all(Call& call) {
   const std::string name(call.step.schema->name);
   const std::vector<int> dims = all_of(h.shape.size());
   const Tensor* value = reduced(call.trace, call.trace.read(h), dims, name);
-  return stored(call.trace, shaped(call.trace, value, dims, false), h.type, name);
+  return stored(call, shaped(call.trace, value, dims, false), h.type, name);
 }
 
 // max and min along a dimension: their values. Who uses the indices too leaves it to ATen.
 Abstract extreme_of_dim(Call& call) {
   const Handle& h = call.tensor(0);
   if (!h.type.floating() && dtype_row(h.type.dtype).size < 4) throw Unfit{"an extreme of small integers"};
+  if (h.shape.empty()) throw Unfit{"a reduction of a number"};
   const std::vector<int> dims{static_cast<int>(call.dim(1, h.shape.size()))};
   const std::string name(call.step.schema->name);
   const Tensor* value = reduced(call.trace, call.trace.read(h), dims, name);
   Abstract out;
   out.kind = Abstract::Kind::list;
-  out.items = {stored(call.trace, shaped(call.trace, value, dims, call.boolean(2)), h.type, name), Abstract{}};
+  out.items = {stored(call, shaped(call.trace, value, dims, call.boolean(2)), h.type, name), Abstract{}};
   return out;
 }
 
@@ -149,12 +149,11 @@ Abstract all_any(Call& call) {
   const Handle& h = call.tensor(0);
   if (call.step.schema->overload != "dim" || h.type.dtype != Dtype::boolean) throw Unfit{"a reduction to a number"};
   Trace& trace = call.trace;
-  std::int64_t d = call.integer(1);
-  if (d < 0) d += static_cast<std::int64_t>(h.shape.size());
-  const std::vector<int> dims{static_cast<int>(d)};
+  if (h.shape.empty()) throw Unfit{"a reduction of a number"};
+  const std::vector<int> dims{static_cast<int>(call.dim(1, h.shape.size()))};
   const Tensor* flags = converted(trace, trace.read(h), {Dtype::int32, -1});
   const Tensor* value = reduced(trace, flags, dims, call.step.schema->name == "all" ? "min" : "max");
-  return stored(trace, shaped(trace, converted(trace, value, {Dtype::boolean, -1}), dims, call.boolean(2)),
+  return stored(call, shaped(trace, converted(trace, value, {Dtype::boolean, -1}), dims, call.boolean(2)),
                 {Dtype::boolean, -1}, std::string(call.step.schema->name));
 }
 
@@ -168,7 +167,7 @@ Abstract vector_norm(Call& call) {
   const Tensor* x = trace.read(h);
   const Tensor* squares = apply(trace, {x}, "{0} * {0}", compute, 1, "square");
   const Tensor* value = apply(trace, {reduced(trace, squares, dims, "sum")}, "tl.sqrt({0})", compute, 6, "norm");
-  return stored(trace, shaped(trace, value, dims, call.boolean(3)), h.type, "norm");
+  return stored(call, shaped(trace, value, dims, call.boolean(3)), h.type, "norm");
 }
 
 Abstract softmax(Call& call) {
@@ -187,16 +186,7 @@ Abstract softmax(Call& call) {
   const Tensor* value = log ? apply(trace, {shifted, apply(trace, {total}, "tl.log({0})", compute, 10, "log")},
                                     "{0} - {1}", compute, 1, "log_softmax")
                             : apply(trace, {e, total}, "{0} / {1}", compute, 4, "softmax");
-  return stored(trace, value, type, log ? "log_softmax" : "softmax");
-}
-
-const Tensor* number(Trace& trace, double v, Dtype type) {
-  Tensor t;
-  t.type = {type, -1};
-  t.cost = 0;
-  t.element = [v, type](Kernel& k, const Index&) { return k.literal(v, type); };
-  t.label = "number";
-  return trace.make(std::move(t));
+  return stored(call, value, type, log ? "log_softmax" : "softmax");
 }
 
 // (x - mean) / sqrt(variance + eps), reduced over dims
@@ -204,8 +194,8 @@ const Tensor* normalised(Trace& trace, const Tensor* x, const std::vector<int>& 
   const Tensor* mean = mean_of(trace, x, dims, compute);
   const Tensor* centred = apply(trace, {x, mean}, "{0} - {1}", compute, 1, "centred");
   const Tensor* variance = mean_of(trace, apply(trace, {centred}, "{0} * {0}", compute, 1, "square"), dims, compute);
-  const Tensor* scale =
-      apply(trace, {variance, number(trace, eps, compute)}, "1.0 / tl.sqrt({0} + {1})", compute, 8, "scale");
+  const Tensor* scale = apply(trace, {variance, number_tensor(trace, Value::of(eps), compute)},
+                              "1.0 / tl.sqrt({0} + {1})", compute, 8, "scale");
   return apply(trace, {centred, scale}, "{0} * {1}", compute, 1, "normalised");
 }
 
@@ -224,13 +214,14 @@ Abstract layer_norm(Call& call) {
   Trace& trace = call.trace;
   const auto sizes = call.integers(1);
   std::vector<int> dims;
-  for (std::size_t i = h.shape.size() - sizes.size(); i < h.shape.size(); ++i) {
-    trace.ix.unify(h.shape[i], Dim(sizes[i + sizes.size() - h.shape.size()]));
+  const std::size_t lead = leading(h, sizes.size());
+  for (std::size_t i = lead; i < h.shape.size(); ++i) {
+    if (!trace.ix.unify(h.shape[i], Dim(sizes[i - lead]))) throw Unfit{"a norm over other sizes"};
     dims.push_back(static_cast<int>(i));
   }
   const Tensor* value = normalised(trace, trace.read(h), dims, call.real(4), compute);
   value = scaled_and_shifted(call, value, 2, 3, compute, [](const Tensor* t) { return t; });
-  return stored(trace, value, h.type, "layer_norm");
+  return stored(call, value, h.type, "layer_norm");
 }
 
 Abstract rms_norm(Call& call) {
@@ -239,24 +230,25 @@ Abstract rms_norm(Call& call) {
   Trace& trace = call.trace;
   const auto sizes = call.integers(1);
   std::vector<int> dims;
-  for (std::size_t i = h.shape.size() - sizes.size(); i < h.shape.size(); ++i) dims.push_back(static_cast<int>(i));
+  for (std::size_t i = leading(h, sizes.size()); i < h.shape.size(); ++i) dims.push_back(static_cast<int>(i));
   if (call.is_none(3)) throw Unfit{"rms_norm without eps"};
   const Tensor* x = trace.read(h);
   const Tensor* variance = mean_of(trace, apply(trace, {x}, "{0} * {0}", compute, 1, "square"), dims, compute);
-  const Tensor* scale =
-      apply(trace, {variance, number(trace, call.real(3), compute)}, "1.0 / tl.sqrt({0} + {1})", compute, 8, "scale");
+  const Tensor* scale = apply(trace, {variance, number_tensor(trace, Value::of(call.real(3)), compute)},
+                              "1.0 / tl.sqrt({0} + {1})", compute, 8, "scale");
   const Tensor* value = apply(trace, {x, scale}, "{0} * {1}", compute, 1, "normalised");
   if (!call.is_none(2)) {  // a composite in ATen: what it stores on the way is rounded
     value = apply(trace, {finished(trace, value, h.type, "rms_norm"), trace.read(call.tensor(2))}, "{0} * {1}", compute,
                   1, "scaled");
   }
-  return stored(trace, value, h.type, "rms_norm");
+  return stored(call, value, h.type, "rms_norm");
 }
 
 // A vector along dimension 1 of a tensor of `rank` dimensions.
 const Tensor* per_channel(Trace& trace, const Tensor* v, std::size_t rank) {
+  if (v->shape.size() != 1) throw Unfit{"channels that are no vector"};
   std::vector<Dim> shape(rank - 1, Dim(1));
-  shape[0] = v->shape.at(0);
+  shape[0] = v->shape[0];
   Tensor t;
   t.shape = shape;
   t.type = v->type;
@@ -276,15 +268,15 @@ Abstract batch_norm(Call& call) {
   Trace& trace = call.trace;
   const std::size_t rank = h.shape.size();
   const auto channel = [&](std::size_t i) { return per_channel(trace, trace.read(call.tensor(i)), rank); };
-  const Tensor* a =
-      apply(trace, {channel(4), number(trace, call.real(7), compute)}, "1.0 / tl.sqrt({0} + {1})", compute, 2, "scale");
+  const Tensor* a = apply(trace, {channel(4), number_tensor(trace, Value::of(call.real(7)), compute)},
+                          "1.0 / tl.sqrt({0} + {1})", compute, 2, "scale");
   if (!call.is_none(1)) a = apply(trace, {a, channel(1)}, "{0} * {1}", compute, 1, "scale");
   const_cast<Tensor*>(a)->result = a;  // may be stored by itself: one root and one quotient a channel
   const_cast<Tensor*>(a)->cost = 8;
   const Tensor* b = apply(trace, {channel(3), a}, "-({0} * {1})", compute, 1, "shift");
   if (!call.is_none(2)) b = apply(trace, {channel(2), channel(3), a}, "{0} - {1} * {2}", compute, 1, "shift");
   const Tensor* value = apply(trace, {trace.read(h), a, b}, "{0} * {1} + {2}", compute, 2, "batch_norm");
-  return stored(trace, value, h.type, "batch_norm");
+  return stored(call, value, h.type, "batch_norm");
 }
 
 Abstract group_norm(Call& call) {
@@ -292,7 +284,7 @@ Abstract group_norm(Call& call) {
   const Dtype compute = real_compute(h);
   Trace& trace = call.trace;
   const std::int64_t groups = call.integer(1);
-  if (h.shape.size() < 2 || groups <= 0) throw Unfit{"group_norm of a vector"};
+  if (h.shape.size() < 2 || groups <= 0 || trace.sizes(h)[1] % groups != 0) throw Unfit{"group_norm of a vector"};
   const auto each = divide_exactly(trace.ix.resolve(h.shape[1]), Dim(groups));
   const Dim size = each ? *each
                         : trace.ix.derived("group", fmt::format("{} // {}", trace.ix.text(h.shape[1], true), groups),
@@ -305,7 +297,7 @@ Abstract group_norm(Call& call) {
   const Tensor* value = with_shape(trace, normalised(trace, x, dims, call.real(4), compute), h.shape);
   const std::size_t rank = h.shape.size();
   value = scaled_and_shifted(call, value, 2, 3, compute, [&](const Tensor* t) { return per_channel(trace, t, rank); });
-  return stored(trace, value, h.type, "group_norm");
+  return stored(call, value, h.type, "group_norm");
 }
 
 constexpr RuleRow kRules[] = {
@@ -326,9 +318,9 @@ constexpr RuleRow kRules[] = {
     {"log_softmax.int", softmax},
     {"_softmax", softmax},
     {"layer_norm", layer_norm},
-    {"rms_norm", rms_norm},
-    {"batch_norm", batch_norm},
-    {"group_norm", group_norm},
+    {"rms_norm", rms_norm, Memory::channels_last},
+    {"batch_norm", batch_norm, Memory::channels_last},
+    {"group_norm", group_norm, Memory::channels_last},
 };
 
 // By one program a row.

@@ -101,17 +101,6 @@ namespace {
 
 std::string joined(const std::vector<std::int64_t>& v) { return fmt::format("{}", fmt::join(v, ", ")); }
 
-bool is_dense(const Trace& trace, const Handle& h) {
-  const auto sizes = trace.sizes(h);
-  std::int64_t expected = 1;
-  for (std::size_t d = sizes.size(); d-- > 0;) {
-    if (sizes[d] == 1) continue;
-    if (h.strides[d] != expected) return false;
-    expected *= sizes[d];
-  }
-  return true;
-}
-
 // Strides of a view with the new sizes, as at::detail::computeStride; nothing where memory must move.
 std::optional<Strides> view_strides(const Strides& sizes, const Strides& strides, const Strides& to) {
   Strides out(to.size(), 1);
@@ -205,7 +194,11 @@ Abstract transpose(Call& call) {
 Abstract permute_rule(Call& call) {
   const Handle& h = call.tensor(0);
   std::vector<int> order;
-  for (const std::int64_t d : call.integers(1)) order.push_back(static_cast<int>(wrapped(d, h.shape.size())));
+  for (const std::int64_t d : call.integers(1)) {
+    order.push_back(static_cast<int>(wrapped(d, h.shape.size())));
+    if (std::count(order.begin(), order.end(), order.back()) > 1) throw Unfit{"a dimension twice"};
+  }
+  if (order.size() != h.shape.size()) throw Unfit{"too few dimensions"};
   return Abstract::of(permute(call.trace, h, order, fmt::format(".permute({})", joined(call.integers(1)))));
 }
 
@@ -228,22 +221,24 @@ Abstract squeeze(Call& call) {
 
 Handle expand_to(Trace& trace, const Handle& h, const std::vector<std::int64_t>& sizes, std::vector<Dim> wanted,
                  std::string text) {
+  const auto own_sizes = trace.sizes(h);
   const std::size_t lead = sizes.size() - h.shape.size();
   View v;
   v.text = std::move(text);
   Strides strides(sizes.size(), 0);
   bool same = lead == 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 0 && (sizes[i] != -1 || i < lead)) throw Unfit{"a negative size"};
     if (i < lead) {
       v.shape.push_back(wanted[i]);
       continue;
     }
+    if (sizes[i] == -1 || sizes[i] == own_sizes[i - lead]) strides[i] = h.strides[i - lead];
     const Dim& own = h.shape[i - lead];
     const bool one = trace.ix.resolve(own).is(1);
     if (sizes[i] == -1 || !one) {
-      if (sizes[i] != -1) trace.ix.unify(own, wanted[i]);
+      if (sizes[i] != -1 && !trace.ix.unify(own, wanted[i])) throw Unfit{"an expansion to another size"};
       v.shape.push_back(own);
-      strides[i] = h.strides[i - lead];
     } else {
       v.shape.push_back(wanted[i]);
       same &= trace.ix.resolve(wanted[i]).is(1);
@@ -277,7 +272,8 @@ Abstract expand_as(Call& call) {
 Abstract select(Call& call) {
   const Handle& h = call.tensor(0);
   const std::size_t d = wrapped(call.integer(1), h.shape.size());
-  const std::int64_t i = call.integer(2);
+  const std::int64_t i = call.integer(2), size = call.trace.sizes(h)[d];
+  if (i >= size || i < -size) throw Unfit{"an index out of range"};
   const Lin at = i < 0 ? Lin(h.shape[d] + Dim(i)) : Lin(i);
   return Abstract::of(drop_dim(call.trace, h, d, at, fmt::format(".select({}, {})", call.integer(1), i)));
 }
@@ -292,7 +288,9 @@ Abstract list_of(std::vector<Handle> parts) {
 Abstract split_sizes(Call& call, const Handle& h, std::size_t d, const std::vector<std::int64_t>& lengths) {
   std::vector<Handle> parts;
   std::int64_t start = 0;
+  const std::int64_t size = call.trace.sizes(h)[d];
   for (const std::int64_t n : lengths) {
+    if (n < 0 || n > size - start) throw Unfit{"parts of other sizes"};
     parts.push_back(part(call.trace, h, d, start, n));
     start += n;
   }
@@ -308,13 +306,14 @@ Abstract split(Call& call) {
   if (name == "split_with_sizes" || (name == "split" && call.step.schema->overload == "sizes")) {
     lengths = call.integers(1);
   } else if (name == "tensor_split") {
-    const std::int64_t n = call.integer(1);
-    if (n <= 0) throw Unfit{"no parts"};
+    const auto n = static_cast<std::int64_t>(list_length(call.integer(1)));
+    if (n == 0) throw Unfit{"no parts"};
     for (std::int64_t i = 0; i < n; ++i) lengths.push_back(size / n + (i < size % n ? 1 : 0));
   } else {
     std::int64_t each = call.integer(1);
     if (each <= 0) throw Unfit{"no parts"};
-    if (name == "chunk") each = (size + each - 1) / each;
+    if (name == "chunk") each = std::max<std::int64_t>(size - 1, 0) / each + 1;
+    list_length(size / each);
     for (std::int64_t at = 0; at < size; at += each) lengths.push_back(std::min(each, size - at));
   }
   return split_sizes(call, h, d, lengths);
@@ -324,16 +323,16 @@ Abstract unbind(Call& call) {
   const Handle& h = call.tensor(0);
   const std::size_t d = wrapped(call.integer(1), h.shape.size());
   std::vector<Handle> parts;
-  for (std::int64_t i = 0; i < call.trace.sizes(h)[d]; ++i)
+  const auto n = static_cast<std::int64_t>(list_length(call.trace.sizes(h)[d]));
+  for (std::int64_t i = 0; i < n; ++i)
     parts.push_back(drop_dim(call.trace, h, d, Lin(i), fmt::format(".select({}, {})", d, i)));
   return list_of(std::move(parts));
 }
 
 Abstract contiguous(Call& call) {
   const Handle& h = call.tensor(0);
-  if (call.args.size() > 1 && call.at(1).literal.text != "torch.contiguous_format")
-    throw Unfit{"another memory format"};
-  return is_dense(call.trace, h) ? Abstract::of(h) : Abstract::of(copy_of(call.trace, h, "contiguous"));
+  if (is_dense({call.trace.sizes(h), h.strides})) return Abstract::of(h);
+  return stored(call, call.trace.read(h), h.type, "contiguous");
 }
 
 Abstract meshgrid(Call& call) {
@@ -382,11 +381,6 @@ constexpr RuleRow kRules[] = {
 }  // namespace
 
 std::span<const RuleRow> rules_view() { return kRules; }
-
-Handle copy_of(Trace& trace, const Handle& h, std::string label) {
-  const Tensor* source = trace.read(h);
-  return trace.fresh(finished(trace, source, h.type, std::move(label)));
-}
 
 Handle permute(Trace& trace, const Handle& h, const std::vector<int>& order, std::string text) {
   View v;
@@ -475,22 +469,25 @@ Handle reshape(Trace& trace, const Handle& h, std::vector<std::int64_t> sizes, b
     count *= from[d];
   }
   if (count == 0) throw Unfit{"an empty tensor"};
+  constexpr auto other = "a reshape to another number of elements";
   std::vector<Dim> shape;
   Dim known(1);
   int open = -1;
   // A size that the source has at its place, after the same product, is the source's symbol.
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == -1) {
+    if (sizes[i] == -1 && open < 0) {
       open = static_cast<int>(i);
       shape.emplace_back(0);
       continue;
     }
-    known_count *= sizes[i];
+    if (sizes[i] < 0 || __builtin_mul_overflow(known_count, sizes[i], &known_count)) throw Unfit{other};
     shape.emplace_back(sizes[i]);
   }
   if (open >= 0) {
-    if (known_count == 0 || count % known_count != 0) throw Unfit{"a reshape to another number of elements"};
+    if (known_count == 0 || count % known_count != 0) throw Unfit{other};
     sizes[static_cast<std::size_t>(open)] = count / known_count;
+  } else if (known_count != count) {
+    throw Unfit{other};
   }
   // Match dims one to one where prefix products agree: literal sizes make the source's symbols numbers.
   {

@@ -3,19 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+
+#include "fx/literals.h"
 
 namespace passnet::author {
-
-namespace {
-
-std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& sizes) {
-  std::vector<std::int64_t> out(sizes.size(), 1);
-  for (std::size_t d = sizes.size(); d-- > 1;) out[d - 1] = out[d] * std::max<std::int64_t>(sizes[d], 1);
-  return out;
-}
-
-}  // namespace
 
 std::size_t Call::position(std::string_view name) const {
   for (std::size_t i = 0; i < step.schema->params.size(); ++i)
@@ -90,7 +81,29 @@ std::int64_t Call::dim(std::size_t i, std::size_t rank) const {
   return d;
 }
 
-Handle Trace::input(const std::string& name, const std::vector<std::int64_t>& sizes, Dtype dtype, bool symbolic) {
+std::optional<Memory> Call::asked_memory() const {
+  for (std::size_t i = 0; i < step.schema->params.size() && i < args.size(); ++i) {
+    if (step.schema->params[i].name != "memory_format" || is_none(i)) continue;
+    if (at(i).literal.text == "torch.contiguous_format") return Memory::contiguous;
+    if (at(i).literal.text != "torch.preserve_format") throw Unfit{"another memory format"};
+  }
+  return std::nullopt;
+}
+std::vector<Layout> Call::layouts() const {
+  std::vector<Layout> out;
+  const auto add = [&](const auto& self, const Abstract& a) -> void {
+    if (a.is_tensor()) out.push_back({trace.sizes(a.tensor), a.tensor.strides});
+    for (const Abstract& item : a.items) self(self, item);
+  };
+  for (const Abstract& a : args) {
+    add(add, a);
+    if (memory != Memory::iterator) break;
+  }
+  return out;
+}
+
+Handle Trace::input(const std::string& name, const std::vector<std::int64_t>& sizes,
+                    const std::vector<std::int64_t>& strides, Dtype dtype, bool symbolic) {
   Tensor t;
   const int buffer = static_cast<int>(buffers.size());
   for (std::size_t d = 0; d < sizes.size(); ++d)
@@ -106,7 +119,7 @@ Handle Trace::input(const std::string& name, const std::vector<std::int64_t>& si
   h.buffer = buffer;
   h.shape = t.shape;
   h.type = t.type;
-  h.strides = dense_strides(sizes);
+  h.strides = strides;
   buffers.push_back({make(std::move(t)), buffer, false});
   return h;
 }
@@ -231,6 +244,14 @@ Abstract Trace::read_value(const Value& value, const std::vector<Abstract>& regi
 }
 
 void Trace::run(const Step& step, std::vector<Abstract>& registers) {
+  try {
+    run_one(step, registers);
+  } catch (const std::exception& e) {  // a graph that eager refuses, too: it need not mean anything
+    throw Unfit{e.what()};
+  }
+}
+
+void Trace::run_one(const Step& step, std::vector<Abstract>& registers) {
   for (const Register r : step.results) registers[static_cast<std::size_t>(r)] = {};
   if (step.kind == StepKind::builtin) return run_builtin(step, registers);
   if (step.kind == StepKind::branch) {
@@ -246,9 +267,10 @@ void Trace::run(const Step& step, std::vector<Abstract>& registers) {
   std::vector<Abstract> args;
   for (const Value& v : step.args) args.push_back(read_value(v, registers));
   Call call(*this, step, std::move(args));
-  const Rule rule = rule_find(*step.schema);
-  if (rule == nullptr) throw Unfit{fmt::format("aten::{} is left to ATen", step.schema->name)};
-  Abstract result = rule(call);
+  const RuleRow* row = rule_find(*step.schema);
+  if (row == nullptr) throw Unfit{fmt::format("aten::{} is left to ATen", step.schema->name)};
+  call.memory = call.asked_memory().value_or(row->memory);
+  Abstract result = row->rule(call);
   if (step.results.size() == 1) {
     registers[static_cast<std::size_t>(step.results[0])] = std::move(result);
     return;
@@ -259,80 +281,32 @@ void Trace::run(const Step& step, std::vector<Abstract>& registers) {
 
 namespace {
 
-using Fold = std::optional<Value> (*)(const std::vector<Value>&);
+// Python's arithmetic on the numbers that a program computes its sizes with.
 struct FoldRow {
   std::string_view name;
-  Fold fold;
+  py::Op op;
 };
+constexpr FoldRow kFolds[] = {{"add", py::Op::add},           {"sub", py::Op::sub}, {"mul", py::Op::mul},
+                              {"truediv", py::Op::div},       {"mod", py::Op::mod}, {"pow", py::Op::pow},
+                              {"floordiv", py::Op::floor_div}};
+constexpr FoldRow kComparisons[] = {{"eq", py::Op::eq}, {"ne", py::Op::ne}, {"lt", py::Op::lt},
+                                    {"le", py::Op::le}, {"gt", py::Op::gt}, {"ge", py::Op::ge}};
 
-bool numbers(const std::vector<Value>& a) {
-  return std::all_of(a.begin(), a.end(), [](const Value& v) { return v.is_number(); });
+std::optional<Value> fold(std::string_view name, const std::vector<Value>& args) {
+  if (!std::all_of(args.begin(), args.end(), [](const Value& v) { return v.is_number(); })) return std::nullopt;
+  if (args.size() == 1) {
+    if (name == "neg") return fold_unary(py::Op::neg, args[0]);
+    if (name == "float") return fold_binary(py::Op::mul, args[0], Value::of(1.0));
+    return fold_math(name, args);
+  }
+  if (args.size() != 2) return std::nullopt;
+  for (const FoldRow& row : kFolds)
+    if (row.name == name) return fold_binary(row.op, args[0], args[1]);
+  for (const FoldRow& row : kComparisons)
+    if (row.name == name)
+      if (const auto truth = fold_compare(row.op, args[0], args[1])) return Value::boolean(*truth);
+  return std::nullopt;
 }
-bool integers(const std::vector<Value>& a) {
-  return std::all_of(a.begin(), a.end(),
-                     [](const Value& v) { return v.kind == ValueKind::integer || v.kind == ValueKind::boolean; });
-}
-double as_real(const Value& v) { return v.kind == ValueKind::real ? v.real : static_cast<double>(v.integer); }
-
-template <class I, class R>
-std::optional<Value> arithmetic(const std::vector<Value>& a, I on_integers, R on_reals) {
-  if (!numbers(a)) return std::nullopt;
-  if (integers(a)) return Value::of(std::int64_t{on_integers(a[0].integer, a[1].integer)});
-  return Value::of(double{on_reals(as_real(a[0]), as_real(a[1]))});
-}
-template <class F>
-std::optional<Value> comparison(const std::vector<Value>& a, F f) {
-  if (!numbers(a)) return std::nullopt;
-  return Value::boolean(f(as_real(a[0]), as_real(a[1])));
-}
-
-// Python's arithmetic on the numbers that a program computes its sizes with.
-constexpr FoldRow kFolds[] = {
-    {"add",
-     [](const std::vector<Value>& a) {
-       return arithmetic(
-           a, [](auto x, auto y) { return x + y; }, [](auto x, auto y) { return x + y; });
-     }},
-    {"sub",
-     [](const std::vector<Value>& a) {
-       return arithmetic(
-           a, [](auto x, auto y) { return x - y; }, [](auto x, auto y) { return x - y; });
-     }},
-    {"mul",
-     [](const std::vector<Value>& a) {
-       return arithmetic(
-           a, [](auto x, auto y) { return x * y; }, [](auto x, auto y) { return x * y; });
-     }},
-    {"truediv",
-     [](const std::vector<Value>& a) -> std::optional<Value> {
-       return numbers(a) && as_real(a[1]) != 0 ? std::optional(Value::of(as_real(a[0]) / as_real(a[1]))) : std::nullopt;
-     }},
-    {"floordiv",
-     [](const std::vector<Value>& a) -> std::optional<Value> {
-       return integers(a) && a[1].integer > 0 && a[0].integer >= 0
-                  ? std::optional(Value::of(a[0].integer / a[1].integer))
-                  : std::nullopt;
-     }},
-    {"eq", [](const std::vector<Value>& a) { return comparison(a, [](double x, double y) { return x == y; }); }},
-    {"ne", [](const std::vector<Value>& a) { return comparison(a, [](double x, double y) { return x != y; }); }},
-    {"lt", [](const std::vector<Value>& a) { return comparison(a, [](double x, double y) { return x < y; }); }},
-    {"le", [](const std::vector<Value>& a) { return comparison(a, [](double x, double y) { return x <= y; }); }},
-    {"gt", [](const std::vector<Value>& a) { return comparison(a, [](double x, double y) { return x > y; }); }},
-    {"ge", [](const std::vector<Value>& a) { return comparison(a, [](double x, double y) { return x >= y; }); }},
-    {"sqrt",
-     [](const std::vector<Value>& a) -> std::optional<Value> {
-       return numbers(a) ? std::optional(Value::of(std::sqrt(as_real(a[0])))) : std::nullopt;
-     }},
-    {"float",
-     [](const std::vector<Value>& a) -> std::optional<Value> {
-       return numbers(a) ? std::optional(Value::of(as_real(a[0]))) : std::nullopt;
-     }},
-    {"neg",
-     [](const std::vector<Value>& a) -> std::optional<Value> {
-       if (!integers(a)) return std::nullopt;
-       return Value::of(-a[0].integer);
-     }},
-};
 
 }  // namespace
 
@@ -370,11 +344,12 @@ void Trace::run_builtin(const Step& step, std::vector<Abstract>& registers) {
     }
     if (step.builtin == "fill_sizes") {  // output sizes of adaptive pooling: None keeps the input's
       const auto n = static_cast<std::size_t>(at(2));
+      const std::size_t lead = leading(args[0].tensor, n);
       std::vector<Value> out;
       const Value& given = args[1].literal;
       for (std::size_t i = 0; i < n; ++i) {
         const Value& v = given.is_sequence() ? given.items.at(i) : given;
-        out.push_back(v.kind == ValueKind::none ? Value::of(shape.at(shape.size() - n + i)) : v);
+        out.push_back(v.kind == ValueKind::none ? Value::of(shape[lead + i]) : v);
       }
       return set(Abstract::of(Value::sequence(ValueKind::tuple, out)));
     }
@@ -395,7 +370,7 @@ void Trace::run_builtin(const Step& step, std::vector<Abstract>& registers) {
     if (v.is_sequence())
       out = v.items;
     else
-      out.assign(static_cast<std::size_t>(literals[1].integer), v);
+      out.assign(list_length(literals[1].integer), v);
     return set(Abstract::of(Value::sequence(ValueKind::tuple, out)));
   }
   if (step.builtin == "tensor" || step.builtin == "as_tensor") {
@@ -409,25 +384,76 @@ void Trace::run_builtin(const Step& step, std::vector<Abstract>& registers) {
     t.cost = 0;
     t.label = "constant";
     t.element = [v = literals[0], dtype](Kernel& k, const Index&) {
-      const Dtype c = compute_dtype(dtype);
-      return k.round(v.kind == ValueKind::real ? k.literal(v.real, c) : k.literal(v.integer, c), {dtype, -1});
+      return k.round(number_literal(k, v, compute_dtype(dtype)), {dtype, -1});
     };
     Tensor* made = const_cast<Tensor*>(make(std::move(t)));
     made->result = made;
     return set(Abstract::of(fresh(made)));
   }
-  for (const FoldRow& row : kFolds)
-    if (row.name == step.builtin)
-      if (const auto v = row.fold(literals)) return set(Abstract::of(*v));
+  if (const auto v = fold(step.builtin, literals)) return set(Abstract::of(*v));
   throw Unfit{fmt::format("py.{}", step.builtin)};
 }
 
-Rule rule_find(const Schema& schema) {
+const Expr* number_literal(Kernel& k, const Value& v, Dtype type) {
+  return v.kind == ValueKind::real ? k.literal(v.real, type) : k.literal(v.integer, type);
+}
+
+const Tensor* number_tensor(Trace& trace, const Value& v, Dtype type) {
+  Tensor t;
+  t.type = {type, -1};
+  t.cost = 0;
+  t.label = "number";
+  t.element = [v, type](Kernel& k, const Index&) { return number_literal(k, v, type); };
+  return trace.make(std::move(t));
+}
+
+std::size_t list_length(std::int64_t n) {
+  if (n < 0 || n > kMostRepeated) throw Unfit{"a list of too many items"};
+  return static_cast<std::size_t>(n);
+}
+
+std::size_t leading(const Handle& h, std::size_t n) {
+  if (n == 0 || h.shape.size() < n) throw Unfit{"an operand of another rank"};
+  return h.shape.size() - n;
+}
+
+Abstract stored(Call& call, const Tensor* value, Type type, const std::string& label) {
+  return stored(call, value, type, label, call.layouts());
+}
+
+Abstract stored(Call& call, const Tensor* value, Type type, const std::string& label, std::span<const Layout> layouts) {
+  Trace& trace = call.trace;
+  std::vector<std::int64_t> sizes;
+  for (const Dim& d : value->shape) sizes.push_back(trace.ix.value(trace.ix.resolve(d)));
+  const std::vector<int> order = memory_order(call.memory, sizes, layouts);
+  if (std::is_sorted(order.begin(), order.end())) return Abstract::of(trace.fresh(finished(trace, value, type, label)));
+  // computed in memory's order, returned as the view that eager's result is
+  Tensor t;
+  std::vector<int> back(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    t.shape.push_back(value->shape[static_cast<std::size_t>(order[i])]);
+    back[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+  }
+  t.type = value->type;
+  t.uses = {value};
+  t.label = label;
+  t.cost = value->cost;
+  t.element = [value, order](Kernel& k, const Index& index) {
+    Index at(index.size());
+    for (std::size_t i = 0; i < order.size(); ++i) at[static_cast<std::size_t>(order[i])] = index[i];
+    return k.element(value, at);
+  };
+  const Handle base = trace.fresh(finished(trace, trace.make(std::move(t)), type, label));
+  return Abstract::of(permute(trace, base, back, fmt::format(".permute({})", fmt::join(back, ", "))));
+}
+
+const RuleRow* rule_find(const Schema& schema) {
   const std::string full =
       schema.overload.empty() ? std::string(schema.name) : fmt::format("{}.{}", schema.name, schema.overload);
-  for (const auto rules : {rules_pointwise(), rules_view(), rules_copy(), rules_reduce(), rules_window(), rules_product()})
+  for (const auto rules :
+       {rules_pointwise(), rules_view(), rules_copy(), rules_reduce(), rules_window(), rules_product()})
     for (const RuleRow& row : rules)
-      if (row.op == full || row.op == schema.name) return row.rule;
+      if (row.op == full || row.op == schema.name) return &row;
   return nullptr;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "author/memory.h"
 #include "author/plan.h"
 #include "author/tensor.h"
 #include "ops/program.h"
@@ -59,6 +60,7 @@ class Call {
   Trace& trace;
   const Step& step;
   std::vector<Abstract> args;
+  Memory memory = Memory::contiguous;  // of the result: the rule's row says it
 
   std::size_t position(std::string_view name) const;  // of a parameter of the schema
   const Abstract& at(std::size_t i) const;
@@ -75,6 +77,9 @@ class Call {
   std::vector<std::int64_t> integers(std::size_t i) const;  // a single number is a list of one
   std::optional<Dtype> dtype(std::size_t i) const;
   std::int64_t dim(std::size_t i, std::size_t rank) const;  // negative counts from the end
+  // Where the tensors lie whose memory the result's follows: all of them, or those of the first argument.
+  std::vector<Layout> layouts() const;
+  std::optional<Memory> asked_memory() const;  // by a memory_format; none where it is left to the operator
 };
 
 class Trace {
@@ -92,7 +97,9 @@ class Trace {
   Products products = Products::none;
   Plan plan;  // which reductions are made in pieces
 
-  Handle input(const std::string& name, const std::vector<std::int64_t>& sizes, Dtype dtype, bool symbolic);
+  // `strides`: eager's; the kernel gets it row-major in any case.
+  Handle input(const std::string& name, const std::vector<std::int64_t>& sizes,
+               const std::vector<std::int64_t>& strides, Dtype dtype, bool symbolic);
   const Tensor* make(Tensor t);
   Handle fresh(const Tensor* value);
   Handle view(const Handle& base, View view, std::vector<std::int64_t> strides);
@@ -108,15 +115,17 @@ class Trace {
   Abstract read_value(const Value& value, const std::vector<Abstract>& registers) const;
 
  private:
+  void run_one(const Step& step, std::vector<Abstract>& registers);
   void run_builtin(const Step& step, std::vector<Abstract>& registers);
   std::vector<std::unique_ptr<Tensor>> tensors_;
 };
 
-// The rules: what each operator is as a function of an index. Null where there is none.
+// The rules: what each operator is as a function of an index, and in which order eager stores its result.
 using Rule = Abstract (*)(Call&);
 struct RuleRow {
   std::string_view op;  // "add.Tensor", or "softmax" for every overload
   Rule rule;
+  Memory memory = Memory::contiguous;
 };
 std::span<const RuleRow> rules_pointwise();
 std::span<const RuleRow> rules_view();
@@ -124,16 +133,28 @@ std::span<const RuleRow> rules_copy();
 std::span<const RuleRow> rules_reduce();
 std::span<const RuleRow> rules_window();
 std::span<const RuleRow> rules_product();
-Rule rule_find(const Schema& schema);
+const RuleRow* rule_find(const Schema& schema);  // null where there is none
 
-// Operators left to ATen whose results' shapes are known, so that what follows them can be fused.
-std::vector<std::pair<std::vector<std::int64_t>, Dtype>> opaque_results(const Call& call);
+// Operators left to ATen whose results are known without data, so that what follows them can be fused.
+struct Opaque {
+  std::vector<std::int64_t> sizes, strides;
+  Dtype dtype = Dtype::float32;
+};
+std::vector<Opaque> opaque_results(const Call& call);
 
 // Helpers shared by rules.
 Abstract get_item(Call& call, const Abstract& base, const Value& index, const std::vector<Abstract>& registers);
 void set_item(Trace& trace, const Handle& target, const Value& index, const Abstract& value,
               const std::vector<Abstract>& registers);
 Handle reshape(Trace& trace, const Handle& h, std::vector<std::int64_t> sizes, bool must_view, std::string text);
+// The letters of an einsum of two factors, each in the result's order: of both and of the result (a batch), of one and
+// of the result (rows, columns), of both alone (terms).
+struct Einsum {
+  std::string factors[2], result, batch, own[2], terms;
+  // As ATen stores it, before it is permuted: the factors change places where the second one's letters come first.
+  std::string computed() const;
+};
+Einsum parse_einsum(const Call& call);
 // Windows along the last dimensions.
 struct Window {
   std::vector<std::int64_t> kernel, stride, pad, dilation;
@@ -148,7 +169,17 @@ Dim window_dim(Trace& trace, const Dim& in, const Window& w, std::size_t i, std:
 const Tensor* patches(Trace& trace, const Handle& h, const Window& w);
 Index reshape_index(Indices& ix, const std::vector<Dim>& from, const std::vector<Dim>& to, const Index& to_index);
 Handle permute(Trace& trace, const Handle& h, const std::vector<int>& order, std::string text);
-Handle copy_of(Trace& trace, const Handle& h, std::string label);
+// A new tensor with the value, rounded to `type`, in the order of memory that the call's row names. `layouts`: of the
+// operands as the operator iterates over them, where these are not its arguments.
+Abstract stored(Call& call, const Tensor* value, Type type, const std::string& label);
+Abstract stored(Call& call, const Tensor* value, Type type, const std::string& label, std::span<const Layout> layouts);
+// A number as a tensor without dimensions; `type` is what the operator computes in.
+const Tensor* number_tensor(Trace& trace, const Value& v, Dtype type);
+const Expr* number_literal(Kernel& k, const Value& v, Dtype type);
+// The length of a list that an operator gives, within what is worth tracing.
+std::size_t list_length(std::int64_t n);
+// Dimensions in front of the last n.
+std::size_t leading(const Handle& h, std::size_t n);
 // Reductions along dims of a tensor that keep them as size 1.
 const Tensor* reduced(Trace& trace, const Tensor* source, const std::vector<int>& dims, const std::string& combine);
 // An elementwise function of tensors of one compute dtype.

@@ -24,7 +24,7 @@ const Tensor* remapped(Trace& trace, const Tensor* source, std::vector<Dim> shap
                        std::function<Index(Indices&, const Index&)> map);
 
 // The rows of `source` along `d` that `picks` names; its dimensions take the place of d.
-Abstract gather_rows(Call& call, const Handle& source, std::size_t d, const Handle& picks, bool may_be_negative,
-                     const std::string& label);
+const Tensor* gathered(Trace& trace, const Handle& source, std::size_t d, const Handle& picks, bool may_be_negative,
+                       const std::string& label);
 
 }  // namespace passnet::author
