@@ -223,7 +223,7 @@ class RegionAuthor {
 
   void print(const Schedule& plan, Variant& out) {
     std::vector<Seen>& seen = out.seen.emplace_back();
-    for (const NodeId id : region_.inputs) seen.push_back({facts(id).sizes, facts(id).dtype});
+    for (const NodeId id : region_.inputs) seen.push_back({facts(id).sizes, facts(id).strides, facts(id).dtype});
     for (std::size_t i = 0; i < names_.size(); ++i) buffer_names_[static_cast<int>(i)] = names_[i];
     const std::string device = names_.empty() ? "\"cuda\"" : names_[0] + ".device";
     std::vector<std::string> lines;
@@ -384,7 +384,8 @@ Result<Authored> author_graph(const GraphFolder& folder, const AuthorOptions& op
         out.left_out.push_back({static_cast<NodeId>(i), with.nodes[i].why});
     }
     for (std::size_t i = 0; i < facts.nodes.size(); ++i)
-      if (facts.nodes[i].has_shape) out.seen[folder.graph.nodes[i].name] = {facts.nodes[i].sizes, facts.nodes[i].dtype};
+      if (facts.nodes[i].has_shape)
+        out.seen[folder.graph.nodes[i].name] = {facts.nodes[i].sizes, facts.nodes[i].strides, facts.nodes[i].dtype};
     merge_passes(out.passes);
     const std::vector<std::string> wrong = check_places(folder.graph, out.seen, out.passes);
     for (std::size_t i = 0; i < wrong.size(); ++i)

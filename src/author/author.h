@@ -11,7 +11,7 @@ namespace passnet::author {
 
 // An input as a graph has it.
 struct Seen {
-  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> sizes, strides;
   Dtype dtype = Dtype::float32;
   auto operator<=>(const Seen&) const = default;
 };

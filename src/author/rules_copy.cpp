@@ -77,7 +77,10 @@ Abstract stack(Call& call) {
   if (d < sizes.size() && !std::is_sorted(order.begin(), order.end()))
     throw Unfit{"a stack in another order of memory"};
   call.memory = Memory::contiguous;
-  for (Handle& h : parts) h = insert_dim(call.trace, h, d, "");
+  for (Handle& h : parts) {
+    if (h.shape.size() != sizes.size()) throw Unfit{"parts of several ranks"};
+    h = insert_dim(call.trace, h, d, "");
+  }
   return concatenate(call, std::move(parts), d, "stack");
 }
 
