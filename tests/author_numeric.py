@@ -174,7 +174,7 @@ def cases(rng):
     yield Case("sum_to_int32", [("x", [a, b])], ["y = x * 2", "s = y.sum(dim=1, dtype=torch.int32)", "t = s + 1", "return (t,)"], INTEGERS)
     yield Case("sum_to_float32", [("x", [a, b])], ["y = x * 2", "s = y.sum(dim=1, dtype=torch.float32)", "t = s + 1", "return (t,)"], HALVES + INTEGERS)
     yield Case("clamp_crossed", [("x", [a, b])], ["y = torch.clamp(x, 1.0, -1.0)", "z = y * 2", "return (z,)"], FLOATS)
-    yield Case("to_bytes", [("x", [6], [1.9, -1.9, 300.5, -300.5, 0.5, -0.5])], ["u = x.to(torch.uint8)", "v = u + 1", "return (v, u)"], ["float32", "float64"])
+    yield Case("to_bytes", [("x", [6], [1.9, -1.9, 300.5, -300.5, 0.5, -0.5])], ["u = x.to(torch.uint8)", "w = x.to(torch.int8)", "v = u + 1", "return (v, u, w)"], ["float32", "float64"])
     yield Case("index_of_bytes", [("t", [4, 3]), ("i", [4], "bytes")], ["g = t[i]", "s = g * 2", "return (s,)"], ["float32"])
     yield Case("index_of_a_number", [("t", [4, 3]), ("i", [], "first")], ["g = t[i]", "h = g.add_(1.0)", "s = t * 2", "r = h + 1.0", "return (s, r)"], ["float32"])
     yield Case("long_range", [("x", [8192])], ["a = torch.arange(0, 8589934592, 1048576)", "b = a + x", "return (b,)"], ["int64"])

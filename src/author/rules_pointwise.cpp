@@ -232,9 +232,7 @@ Abstract sum_like(Call& call) {
           const auto x = k.as_index(a), y = k.as_index(b);
           if (x && y && is_small(*x) && is_small(*y)) return k.to(k.index(sign == "+" ? *x + *y : *x - *y), compute);
         }
-        if (!plain) {
-          b = k.op("{0} * {1}", compute, {b, number_literal(k, alpha, compute)}, "scaled");
-        }
+        if (!plain) b = k.op("{0} * {1}", compute, {b, number_literal(k, alpha, compute)}, "scaled");
         return k.op("{0} " + sign + " {1}", compute, {a, b}, label);
       });
   if (reversed) {  // ATen subtracts with its operands turned round
@@ -684,9 +682,10 @@ const Tensor* converted(Trace& trace, const Tensor* value, Type type) {
                      [type](Kernel& k, const std::vector<const Expr*>& args) {
                        if (type.dtype == Dtype::boolean && args[0]->type != Dtype::boolean)
                          return k.op("({0} != 0)", Dtype::boolean, {args[0]}, "to");
-                       // what no byte holds goes through an integer, as in torch
-                       const bool byte = type.dtype == Dtype::uint8 && dtype_row(args[0]->type).floating;
-                       return k.to(byte ? k.to(args[0], Dtype::int64) : args[0], compute_dtype(type.dtype));
+                       // what a small integer does not hold goes through a large one, as in torch
+                       const bool wraps = dtype_row(args[0]->type).floating && category(type.dtype) == 1 &&
+                                          dtype_row(type.dtype).size < 4;
+                       return k.to(wraps ? k.to(args[0], Dtype::int64) : args[0], compute_dtype(type.dtype));
                      });
 }
 
