@@ -135,6 +135,28 @@ def cases(rng):
     yield Case("index_select", [("t", [9, d]), ("i", [5], "index")], ["e = torch.index_select(t, 0, i)", "g = t[i]", "s = e * g", "return (s,)"], FLOATS)
     yield Case("causal", [("x", [d, d])], [f"a = torch.arange({d})", f"r = a.view({d}, 1)", "m = a > r", "f = x.masked_fill(m, -100.0)", "s = torch.nn.functional.softmax(f, dim=-1)", "t = torch.tril(s)", "return (t,)"], ["float32", "float64"])
     yield Case("in_place", [("x", [a, b]), ("y", [a, b])], ["x += y", "z = torch.nn.functional.relu(x, inplace=True)", "return (z,)"], FLOATS)
+    # an input that is read before it is changed: as it lies, and at other places
+    reads = ["x + y", "x.t()", "x.flip(0)", "torch.roll(x, shifts=1, dims=0)", "x.sum(1)", "torch.nn.functional.softmax(x, dim=0)",
+             "x.repeat(2, 1)", "torch.cat([x, y], 1)", "torch.stack([x, x])", "torch.nn.functional.pad(x, [1, 0], 'constant', 0.5)",
+             "x[:, 1:]"]
+    for i, read in enumerate(reads):
+        yield Case(f"in_place_read_{i}", [("x", [a + 40, a + 40]), ("y", [a + 40, a + 40])], [f"f = {read}", "g = f * 2.0", "x *= y", "h = g + 1.0", "return (h, x)"], ["float32", "float16"])
+        yield Case(f"in_place_read_late_{i}", [("x", [b, b]), ("y", [b, b])], [f"f = {read}", "x += 1.0", "g = f.sum()", "y *= x", "h = f * g", "return (h, y)"], ["float32", "float64"])
+    for i, read in enumerate(["x.t()", "x.flip(0)", "torch.roll(x, shifts=1, dims=1)", "torch.nn.functional.softmax(x, dim=0)", "x.mean(1, keepdim=True)"]):
+        yield Case(f"in_place_of_itself_{i}", [("x", [a + 60, a + 60])], [f"f = {read}", "g = torch.relu(f)", "x += g", "h = x * 2.0", "return (h,)"], ["float32", "float64"])
+    yield Case("in_place_shifted", [("x", [a, 9])], ["f = x[:, :-1]", "g = torch.relu(f)", "x[:, 1:] = g", "y = x * 2.0", "return (y, x)"], FLOATS)
+    yield Case("in_place_swap", [("x", [b, b]), ("y", [b, b])], ["p = x.t()", "q = y.t()", "r = p + 1.0", "x += q", "y += r", "return (x, y)"], FLOATS)
+    # what is rounded to a half on the way, and numbers that are converted before there is a kernel
+    for half in HALVES:
+        yield Case(f"through_{half}", [("x", [a, b])], [f"h = x.to(torch.{half})", "w = h.to(torch.float32)", "z = w + 1.0", "d = w - z", "return (z, d)"], FLOATS)
+        yield Case(f"through_{half}_loss", [("x", [a, b])], [f"h = x.to(torch.{half})", "w = h.to(torch.float32)", "d = w - x", "e = d * 1000.0", "return (e,)"], ["float32"])
+    yield Case("product_of_halves", [("x", [a, b]), ("y", [a, b])], ["p = x.half()", "q = y.half()", "r = p * q", "return (r,)"], FLOATS)
+    for i, like in enumerate(["torch.zeros_like(x)", "torch.ones_like(x)", "torch.full_like(x, 0.3)", "x.new_ones((7,))"]):
+        yield Case(f"filled_{i}", [("x", [7])], [f"f = {like}", "s = f + x", "t = f * 2.0", "return (s, t)"], FLOATS)
+    for i, (value, dtype) in enumerate([("300", "uint8"), ("-1", "uint8"), ("200", "int8"), ("5000000000", "int32"), ("0.1", "float64"), ("float('inf')", "float64")]):
+        yield Case(f"folded_{i}", [("x", [a])], [f"f = torch.full(({a},), {value})", f"g = f.to(torch.{dtype})", "h = g.to(torch.float64)", "y = h - x", "return (y,)"], INTEGERS)
+    yield Case("range_in_bytes", [("x", [200])], ["r = torch.arange(200)", "i = r.to(torch.int8)", "w = i.to(torch.int64)", "p = w + 1", "y = p + x", "return (y,)"], INTEGERS)
+    yield Case("range_far", [("x", [900])], ["r = torch.arange(0, 943718400000, 1048576000)", "y = r + x", "q = torch.arange(2147483000, 2147483900)", "z = q + x", "f = torch.arange(900)", "g = f + 5000000000", "u = g + x", "return (y, z, u)"], INTEGERS)
     yield Case("in_place_slice", [("x", [a, 8])], ["y = x * 2.0", "s = y[:, 2:5]", "t = s.mul_(3.0)", "u = t + 1.0", "v = y - 1.0", "return (u, v)"], FLOATS)
     # products: unrolled, as a reduction, as tiles; convolutions as windows and as products
     products = ["float32", "float64"] + HALVES

@@ -291,23 +291,12 @@ class RegionAuthor {
   }
 
   static bool used_by_kernel(const Schedule& plan, int buffer) {
-    for (const auto& kernel : plan.kernels) {
-      std::set<const Expr*> seen;
-      const std::function<bool(const Expr*)> visit = [&](const Expr* e) {
-        if (!seen.insert(e).second) return false;
-        if (e->kind == Expr::Kind::load && e->buffer == buffer) return true;
-        if (std::find(e->types_of.begin(), e->types_of.end(), buffer) != e->types_of.end()) return true;
-        bool out = false;
-        if (e->kind == Expr::Kind::load || e->kind == Expr::Kind::index)
-          visit_atoms(e->at, [&](const Atom* a) { out = out || (a->value != nullptr && visit(a->value)); });
-        for (const Expr* a : e->args) out = out || visit(a);
-        for (const Expr* g : e->guards) out = out || visit(g);
-        return out;
-      };
-      for (const Kernel::Store& s : kernel->stores)
-        if (visit(s.value)) return true;
-    }
-    return false;
+    bool out = false;
+    for (const auto& kernel : plan.kernels)
+      kernel->visit_expressions([&](const Expr* e) {
+        out |= e->buffer == buffer || std::find(e->types_of.begin(), e->types_of.end(), buffer) != e->types_of.end();
+      });
+    return out;
   }
 
   const Graph& graph_;

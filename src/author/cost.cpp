@@ -118,7 +118,9 @@ std::int64_t terms_of(std::string_view op, const std::vector<const NodeFacts*>& 
 // Whether a reduction's columns are not neighbours in memory.
 bool strided(const Expr* reduce) {
   bool out = false;
+  std::set<const Expr*> seen;
   const std::function<void(const Expr*)> visit = [&](const Expr* e) {
+    if (!seen.insert(e).second) return;
     if (e->kind == Expr::Kind::load)
       for (const auto& [atom, c] : e->at.terms)
         if (!reduce->loops.empty() && atom == reduce->loops.back() && !c.is(1)) out = true;
@@ -153,28 +155,29 @@ double expression_ns(const Expr* e) {
 
 double kernel_ns(const Kernel& kernel, const Indices& ix) {
   double total = 0;
-  std::set<const Expr*> seen;
+  std::map<const Expr*, std::set<const Atom*>> known;
   // How often an expression is evaluated: the coordinates that it depends on.
-  const std::function<std::set<const Atom*>(const Expr*)> visit = [&](const Expr* e) -> std::set<const Atom*> {
+  const std::function<const std::set<const Atom*>&(const Expr*)> visit =
+      [&](const Expr* e) -> const std::set<const Atom*>& {
+    if (const auto it = known.find(e); it != known.end()) return it->second;
     std::set<const Atom*> coordinates;
-    const auto add = [&](const Lin& form) {
-      visit_atoms(form, [&](const Atom* a) {
-        if (a->kind == Atom::Kind::coordinate) coordinates.insert(a);
-        if (a->value != nullptr) coordinates.merge(visit(a->value));
-      });
+    const auto add = [&](const Expr* from) {
+      const std::set<const Atom*>& more = visit(from);
+      coordinates.insert(more.begin(), more.end());
     };
-    if (e->kind == Expr::Kind::load || e->kind == Expr::Kind::index) add(e->at);
-    for (const Expr* a : e->args) coordinates.merge(visit(a));
-    for (const Expr* g : e->guards) coordinates.merge(visit(g));
+    visit_atoms(e->at, [&](const Atom* a) {
+      if (a->kind == Atom::Kind::coordinate) coordinates.insert(a);
+      if (a->value != nullptr) add(a->value);
+    });
+    for (const Expr* a : e->args) add(a);
+    for (const Expr* g : e->guards) add(g);
     if (e->kind == Expr::Kind::product) coordinates.erase(e->loops[1]);  // both factors' depth is one
-    if (seen.insert(e).second) {
-      double n = 1;
-      for (const Atom* a : coordinates) n *= static_cast<double>(ix.value(ix.resolve(a->size)));
-      total += std::min(n, 1e12) * expression_ns(e);
-    }
+    double n = 1;
+    for (const Atom* a : coordinates) n *= static_cast<double>(ix.value(ix.resolve(a->size)));
+    total += std::min(n, 1e12) * expression_ns(e);
     if (e->kind == Expr::Kind::reduce || e->kind == Expr::Kind::window || e->kind == Expr::Kind::product)
       for (const Atom* a : e->loops) coordinates.erase(a);
-    return coordinates;
+    return known[e] = std::move(coordinates);
   };
   for (const Kernel::Store& s : kernel.stores) visit(s.value);
   return total;

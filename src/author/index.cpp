@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace passnet::author {
 
@@ -297,6 +298,22 @@ Lin Indices::simplify(Lin a) {
     }
   }
   return a;
+}
+
+double Indices::magnitude(const Lin& a) const {
+  const auto size = [&](const Dim& d) { return std::fabs(static_cast<double>(value(resolve(d)))); };
+  double sum = size(a.constant), inside = 0;
+  for (const auto& [atom, coefficient] : a.terms) {
+    double largest = 0;
+    if (atom->kind == Atom::Kind::coordinate) largest = size(atom->size - Dim(1));
+    if (atom->inner) {
+      const double inner = magnitude(*atom->inner);
+      inside = std::max(inside, inner);
+      largest = atom->kind == Atom::Kind::quotient ? inner / size(atom->by) : size(atom->by);
+    }
+    sum += size(coefficient) * largest;
+  }
+  return std::max(sum, inside);
 }
 
 Lin Indices::substitute(const Lin& a, const std::map<const Atom*, Lin>& by) {

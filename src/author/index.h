@@ -101,6 +101,8 @@ class Indices {
   std::optional<Dim> upper_bound(const Lin& a) const;
   bool surely_below(const Lin& a, const Dim& limit) const;
   bool surely_not_negative(const Lin& a) const;
+  // The largest number that computing it meets in the graph that the author reads; loaded indices count as 0.
+  double magnitude(const Lin& a) const;
   Lin substitute(const Lin& a, const std::map<const Atom*, Lin>& by);
   Lin simplify(Lin a);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "author/tensor.h"
 #include "base/text.h"
@@ -15,6 +16,18 @@ constexpr double kCheap = 4;                    // a tensor up to this cost may 
 constexpr int kRepeats = 40;                    // so often
 constexpr int kDepthLimit = 600;
 constexpr std::int64_t kSpace = 4096, kRepetition = 8;  // a kernel of so many elements computes something so often
+
+// As a machine keeps it: an integer's low bits, with their sign.
+std::int64_t wrapped(std::int64_t value, Dtype type) {
+  switch (type) {
+    case Dtype::boolean: return value != 0 ? 1 : 0;
+    case Dtype::uint8: return static_cast<std::uint8_t>(value);
+    case Dtype::int8: return static_cast<std::int8_t>(value);
+    case Dtype::int16: return static_cast<std::int16_t>(value);
+    case Dtype::int32: return static_cast<std::int32_t>(value);
+    default: return value;
+  }
+}
 
 }  // namespace
 
@@ -40,6 +53,7 @@ const Expr* Kernel::intern(Expr e) {
   for (const Expr* g : e.guards) key += fmt::format(" ?{}", g->id);
   for (const Atom* l : e.loops) key += fmt::format(" @{}", l->id);
   for (const int t : e.types_of) key += fmt::format(" t{}", t);
+  if (e.of != nullptr) key += fmt::format(" of {}", e.of->id);
   if (const auto it = by_key_.find(key); it != by_key_.end()) return it->second;
   if (exprs_.size() > kExpressionLimit) throw Impossible{"the kernel would be too long"};
   e.id = static_cast<int>(exprs_.size());
@@ -51,6 +65,7 @@ const Expr* Kernel::literal(double value, Dtype type) {
   Expr e;
   e.type = type;
   if (!dtype_row(type).floating) return literal(static_cast<std::int64_t>(value), type);
+  e.value = Value::of(value);
   if (std::isnan(value))
     e.text = "float(\"nan\")";
   else if (std::isinf(value))
@@ -60,10 +75,11 @@ const Expr* Kernel::literal(double value, Dtype type) {
   return intern(std::move(e));
 }
 const Expr* Kernel::literal(std::int64_t value, Dtype type) {
+  if (dtype_row(type).floating) return literal(static_cast<double>(value), type);
   Expr e;
   e.type = type;
-  e.text = dtype_row(type).floating ? python_float(static_cast<double>(value)) : std::to_string(value);
-  if (type == Dtype::boolean) e.text = value != 0 ? "True" : "False";
+  e.value = Value::of(wrapped(value, type));
+  e.text = type != Dtype::boolean ? std::to_string(e.value.integer) : e.value.integer != 0 ? "True" : "False";
   return intern(std::move(e));
 }
 const Expr* Kernel::neutral(const std::string& combine, Dtype type) {
@@ -72,10 +88,13 @@ const Expr* Kernel::neutral(const std::string& combine, Dtype type) {
   e.text = neutral_text(combine, type);
   return intern(std::move(e));
 }
+Dtype Kernel::index_type(const Lin& at) const {
+  return ix.magnitude(at) > std::numeric_limits<std::int32_t>::max() ? Dtype::int64 : Dtype::int32;
+}
 const Expr* Kernel::index(const Lin& at) {
   Expr e;
   e.kind = Expr::Kind::index;
-  e.type = Dtype::int32;
+  e.type = index_type(at);
   e.at = at;
   return intern(std::move(e));
 }
@@ -85,15 +104,17 @@ const Expr* Kernel::host_number(std::string name, std::string host) {
   e.host = std::move(host);
   return intern(std::move(e));
 }
-const Expr* Kernel::load(int buffer, const Type& type, const Lin& at, std::string label) {
+const Expr* Kernel::load(const Tensor* tensor, int buffer, const Index& index) {
+  const Type& type = tensor->type;
   Expr e;
   e.kind = Expr::Kind::load;
   e.buffer = buffer;
-  e.at = ix.simplify(at);
+  e.of = tensor;
+  e.at = linear(tensor->shape, index);
   e.type = compute_dtype(type.dtype);
   if (type.like >= 0 || e.type != type.dtype) e.text = ".to(" + tl_dtype(e.type) + ")";
   e.guards = guards_;
-  e.label = std::move(label);
+  e.label = tensor->label;
   return intern(std::move(e));
 }
 const Expr* Kernel::op(std::string text, Dtype type, std::vector<const Expr*> args, std::string label) {
@@ -108,26 +129,20 @@ const Expr* Kernel::op(std::string text, Dtype type, std::vector<const Expr*> ar
 
 const Expr* Kernel::to(const Expr* value, Dtype type) {
   if (value->type == type) return value;
-  if (value->kind == Expr::Kind::literal) {
-    if (value->text == "True" || value->text == "False") return literal(std::int64_t{value->text == "True"}, type);
-    if (dtype_row(type).floating && !dtype_row(value->type).floating) return literal(std::stod(value->text), type);
-    if (dtype_row(type).floating)
-      return literal(value->text.starts_with("float") || value->text.starts_with("-f")
-                         ? (value->text[0] == '-' ? -INFINITY : INFINITY)
-                         : std::stod(value->text),
-                     type);
-    if (!dtype_row(value->type).floating && type != Dtype::boolean)
-      return literal(static_cast<std::int64_t>(std::stoll(value->text)), type);
+  if (value->value.kind == ValueKind::integer) return literal(value->value.integer, type);
+  if (value->value.kind == ValueKind::real && dtype_row(type).floating) {
+    const double real = value->value.real;
+    return literal(value->type == Dtype::float32 ? double{static_cast<float>(real)} : real, type);
   }
   return op("{0}.to(" + tl_dtype(type) + ")", type, {value}, value->label);
 }
 
 const Expr* Kernel::round(const Expr* value, const Type& type) {
   value = to(value, compute_dtype(type.dtype));
-  if (value->kind == Expr::Kind::load || value->kind == Expr::Kind::literal) {
-    if (value->kind == Expr::Kind::load) return value;
-  }
+  if (value->kind == Expr::Kind::load && value->of->type.dtype == type.dtype) return value;
   if (type.like >= 0) {
+    if (value->kind == Expr::Kind::literal)  // a number of Python's has no dtype to round
+      value = op("tl.full([], {0}, tl.float32)", Dtype::float32, {value}, value->label);
     if (value->text == "stored({0}, {t0})" && value->types_of[0] == type.like) return value;
     Expr e;
     e.kind = Expr::Kind::op;
@@ -189,9 +204,10 @@ Lin Kernel::linear(const std::vector<Dim>& shape, const Index& index) {
 std::optional<Lin> Kernel::as_index(const Expr* value) const {
   if (dtype_row(value->type).floating || value->type == Dtype::boolean) return std::nullopt;
   if (value->kind == Expr::Kind::index) return value->at;
-  if (value->kind == Expr::Kind::literal && value->host.empty()) return Lin(std::stoll(value->text));
-  if (value->kind == Expr::Kind::op && value->text.starts_with("{0}.to(tl.int")) return as_index(value->args[0]);
-  return std::nullopt;
+  if (value->value.kind == ValueKind::integer) return Lin(value->value.integer);
+  if (value->text != "{0}.to(tl.int64)" && value->text != "{0}.to(tl.int32)") return std::nullopt;
+  const auto at = as_index(value->args[0]);
+  return at && (value->type == Dtype::int64 || index_type(*at) == Dtype::int32) ? at : std::nullopt;
 }
 
 std::vector<const Atom*> Kernel::column_group(const std::vector<Dim>& sizes) {
@@ -241,10 +257,8 @@ bool Kernel::repeated(const Tensor* tensor, const Index& index) const {
 }
 
 const Expr* Kernel::element(const Tensor* tensor, const Index& index) {
-  const auto temporary = stored_in.find(tensor);
-  if (tensor->buffer >= 0 || temporary != stored_in.end())
-    return load(tensor->buffer >= 0 ? tensor->buffer : temporary->second, tensor->type, linear(tensor->shape, index),
-                tensor->label);
+  if (const auto stored = stored_in.find(tensor); stored != stored_in.end()) return load(tensor, stored->second, index);
+  if (tensor->buffer >= 0) return load(tensor, tensor->buffer, index);
   std::string key = fmt::format("{}", tensor->id);
   for (const Lin& l : index) key += ", " + ix.key(l);
   for (const Expr* g : guards_) key += fmt::format(" ?{}", g->id);
@@ -271,6 +285,10 @@ const Expr* Kernel::element(const Tensor* tensor, const Index& index) {
     if (!known) stores.push_back({tensor, out, linear(tensor->shape, index)});
   }
   return elements_[key] = out;
+}
+
+const Expr* Kernel::computed(const Tensor* tensor, const Index& index) {
+  return tensor->buffer >= 0 ? load(tensor, tensor->buffer, index) : tensor->element(*this, index);
 }
 
 const Expr* Kernel::reduce(const std::string& combine, const Tensor* self, const Tensor* source,

@@ -52,30 +52,39 @@ class Printer {
     for (const Symbol& s : ix_.symbols()) taken_.insert(s.name);
     for (const auto& [id, name] : names_) taken_.insert(name + "_ptr");
     axes();
+    std::vector<std::pair<const Kernel::Store*, std::string>> last;  // of memory that is loaded, too
     for (const Kernel::Store& s : k_.stores) {
       const Expr* value = s.value;
       // the store itself rounds
       while (value->kind == Expr::Kind::op && (value->text == "stored({0}, {t0})") && buffer_type_is(s, value))
         value = value->args[0];
-      const std::string v = ref(value);
-      std::string at = text(s.at);
-      unsigned deps = depends(s.at);
-      if (!flat_ && rows_.empty()) {  // one row: its number keeps the shape
-        at = at == "0" ? "rows" : at + " + rows";
-        deps |= kRows;
-      }
-      if (flat_ && rows_.empty()) {
-        at = "offs";
-        deps |= kRows;
-      }
-      line(
-          fmt::format("tl.store({} + {}, {}{})", pointer(buffer_of_.at(s.tensor)), at, v, mask_text(axis_masks(deps))));
+      std::string v = ref(value);
+      if (loaded_.contains(buffer_of_.at(s.tensor)))
+        last.emplace_back(&s, std::move(v));
+      else
+        store(s, v);
     }
+    for (const auto& [s, v] : last) store(*s, v);
     finish();
     return std::move(out_);
   }
 
  private:
+  void store(const Kernel::Store& s, const std::string& value) {
+    std::string at = text(s.at);
+    unsigned deps = depends(s.at);
+    if (!flat_ && rows_.empty()) {  // one row: its number keeps the shape
+      at = at == "0" ? "rows" : at + " + rows";
+      deps |= kRows;
+    }
+    if (flat_ && rows_.empty()) {
+      at = "offs";
+      deps |= kRows;
+    }
+    line(fmt::format("tl.store({} + {}, {}{})", pointer(buffer_of_.at(s.tensor)), at, value,
+                     mask_text(axis_masks(deps))));
+  }
+
   static bool buffer_type_is(const Kernel::Store& s, const Expr* value) {
     return s.tensor->type.like >= 0 && value->types_of[0] == s.tensor->type.like;
   }
@@ -83,27 +92,17 @@ class Printer {
   // ---- coordinates
 
   void collect() {
-    std::set<const Expr*> seen;
-    const std::function<void(const Expr*)> visit = [&](const Expr* e) {
-      if (!seen.insert(e).second) return;
-      if (e->kind == Expr::Kind::load || e->kind == Expr::Kind::index) {
-        forms_.push_back(e->at);
-        visit_atoms(e->at, [&](const Atom* a) {
-          if (a->value != nullptr) visit(a->value);
-        });
-      }
+    k_.visit_expressions([&](const Expr* e) {
+      if (e->kind == Expr::Kind::load || e->kind == Expr::Kind::index) forms_.push_back(e->at);
+      if (e->kind == Expr::Kind::load) loaded_.insert(e->buffer);
       if (e->kind == Expr::Kind::product)
         for (std::size_t i = 0; i < 2; ++i) depth_[e->loops[i]] = {kDepth[i], {}};
-      for (const Expr* a : e->args) visit(a);
-      for (const Expr* g : e->guards) visit(g);
-    };
-    for (const Kernel::Store& s : k_.stores) {
-      visit(s.value);
-      forms_.push_back(s.at);
-    }
-    for (const Expr* e : seen)
       for (const Expr* a : e->args) ++uses_[a];
-    for (const Kernel::Store& s : k_.stores) ++uses_[s.value];
+    });
+    for (const Kernel::Store& s : k_.stores) {
+      forms_.push_back(s.at);
+      ++uses_[s.value];
+    }
   }
 
   Lin current(const Lin& a) { return ix_.substitute(a, moved_); }
@@ -241,12 +240,12 @@ class Printer {
     return out;
   }
   bool uses_tap(const Expr* e, const std::vector<const Atom*>& taps) {
-    if ((e->kind == Expr::Kind::load || e->kind == Expr::Kind::index) && uses_tap(e->at, taps)) return true;
-    for (const Expr* a : e->args)
-      if (uses_tap(a, taps)) return true;
-    for (const Expr* g : e->guards)
-      if (uses_tap(g, taps)) return true;
-    return false;
+    const auto [it, is_new] = uses_tap_.try_emplace({e, taps[0]}, false);
+    if (!is_new) return it->second;
+    bool out = uses_tap(e->at, taps);
+    for (const Expr* a : e->args) out = out || uses_tap(a, taps);
+    for (const Expr* g : e->guards) out = out || uses_tap(g, taps);
+    return uses_tap_[{e, taps[0]}] = out;
   }
 
   std::vector<std::string> axis_masks(unsigned deps) const {
@@ -284,21 +283,23 @@ class Printer {
     return names_.at(buffer) + "_ptr";
   }
 
-  std::string atom_text(const Atom* a) {
-    if (const auto it = atom_names_.find(a); it != atom_names_.end()) return it->second;
+  // `type`: int64 where int32 does not hold what is computed.
+  std::string atom_text(const Atom* a, Dtype type) {
+    const std::string wide = type == Dtype::int64 ? ".to(tl.int64)" : "";
+    if (const auto it = atom_names_.find(a); it != atom_names_.end()) return it->second + wide;
     switch (a->kind) {
       case Atom::Kind::coordinate: throw Impossible{"a coordinate without a loop"};
-      case Atom::Kind::value: return ref(a->value);
+      case Atom::Kind::value: return ref(a->value) + wide;
       default: break;
     }
     const std::string by = ix_.text(a->by, false);
-    const std::string inner = text(*a->inner);
+    const std::string inner = text(*a->inner, type);
     const bool simple = inner.find(' ') == std::string::npos;
     return fmt::format("({} {} {})", simple ? inner : "(" + inner + ")", a->kind == Atom::Kind::quotient ? "//" : "%",
                        by.find(' ') == std::string::npos ? by : "(" + by + ")");
   }
-  std::string text(const Lin& form) {
-    return ix_.text(current(form), [&](const Atom* a) { return atom_text(a); });
+  std::string text(const Lin& form, Dtype type = Dtype::int32) {
+    return ix_.text(current(form), [&](const Atom* a) { return atom_text(a, type); });
   }
 
   std::string filled(const Expr* e) {
@@ -331,7 +332,7 @@ class Printer {
     }
     if (const auto it = named_.find(e); it != named_.end()) return it->second;
     if (e->kind == Expr::Kind::index) {
-      const std::string t = text(e->at);
+      const std::string t = text(e->at, e->type);
       return t.find(' ') == std::string::npos ? t : "(" + t + ")";
     }
     std::string value;
@@ -373,23 +374,26 @@ class Printer {
                        neutral_text(e->text, e->type));
   }
 
-  void hoist(const Expr* e, const std::vector<const Atom*>& taps) {
-    const auto form = [&](const Lin& l) {
-      visit_atoms(l, [&](const Atom* a) {
-        if (a->value != nullptr) hoist(a->value, taps);
-      });
-    };
+  // What does not move with the taps stands before their loop.
+  void hoist(const Expr* e, const std::vector<const Atom*>& taps, std::set<const Expr*>& seen) {
+    if (!seen.insert(e).second) return;
     if (!uses_tap(e, taps)) {
       if (e->kind != Expr::Kind::index && e->kind != Expr::Kind::literal) ref(e);
       return;
     }
-    if (e->kind == Expr::Kind::load || e->kind == Expr::Kind::index) form(e->at);
-    for (const Expr* g : e->guards) hoist(g, taps);
-    for (const Expr* a : e->args) hoist(a, taps);
+    visit_atoms(e->at, [&](const Atom* a) {
+      if (a->value != nullptr) hoist(a->value, taps, seen);
+    });
+    for (const Expr* g : e->guards) hoist(g, taps, seen);
+    for (const Expr* a : e->args) hoist(a, taps, seen);
+  }
+  void hoist(const Expr* loop) {
+    std::set<const Expr*> seen;
+    for (const Expr* a : loop->args) hoist(a, loop->loops, seen);
   }
 
   std::string window_text(const Expr* e) {
-    for (const Expr* a : e->args) hoist(a, e->loops);
+    hoist(e);
     const unsigned deps = depends(e);
     const std::string name = fresh(e->text == "sum" ? "total" : "largest");
     std::string shape = "[BLOCK]";
@@ -430,7 +434,7 @@ class Printer {
   }
 
   std::string product_text(const Expr* e) {
-    for (const Expr* a : e->args) hoist(a, e->loops);
+    hoist(e);
     const std::string name = fresh("total");
     const Dim depth = ix_.resolve(e->loops[0]->size);
     line(fmt::format("{} = tl.zeros([ROWS, COLS], tl.float32)", name));
@@ -574,11 +578,13 @@ class Printer {
   std::map<const Atom*, Depth> depth_;
   Dim depth_of_products_;
   bool flat_ = false;
+  std::set<int> loaded_;  // buffers
   std::vector<Lin> forms_;
   std::map<const Atom*, Lin> moved_;
   std::map<const Atom*, std::string> atom_names_;
   std::vector<std::string> column_names_, column_masks_;
   std::map<const Expr*, unsigned> depends_;
+  std::map<std::pair<const Expr*, const Atom*>, bool> uses_tap_;  // by the first tap of a window
   std::unordered_map<const Expr*, int> uses_;
   std::map<const Expr*, std::string> named_;
   std::set<std::string> taken_;

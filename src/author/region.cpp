@@ -168,15 +168,18 @@ class Finder {
                                           "bmm",        "conv1d",     "conv2d",   "conv3d", "einsum"};
     constexpr std::string_view kHarmless[] = {"mul",     "div",   "to",         "cat",     "stack",  "relu",
                                               "dropout", "clone", "contiguous", "reshape", "type_as"};
+    std::map<NodeId, bool> known;
     const std::function<bool(NodeId)> magnified = [&](NodeId id) {
+      if (const auto it = known.find(id); it != known.end()) return it->second;
+      bool out = false;
       for (const NodeId user : users_.of(id)) {
         if (!at(user).light) continue;
         const bool view = at(user).buffer == at(id).buffer;
         const bool harmless =
             view || std::find(std::begin(kHarmless), std::end(kHarmless), operator_of(user)) != std::end(kHarmless);
-        if (!harmless || magnified(user)) return true;
+        out = out || !harmless || magnified(user);
       }
-      return false;
+      return known[id] = out;
     };
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id)
       if (at(id).light && std::find(std::begin(kSums), std::end(kSums), operator_of(id)) != std::end(kSums) &&

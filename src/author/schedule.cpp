@@ -1,6 +1,7 @@
 #include "author/schedule.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace passnet::author {
@@ -29,12 +30,14 @@ class Scheduler {
  private:
   static bool later(const Tensor* a, const Tensor* b) { return a->id > b->id; }
 
-  bool depends(const Tensor* on, const Tensor* tensor) {
-    if (tensor == on) return true;
-    if (tensor->id < on->id) return false;
-    for (const Tensor* u : tensor->uses)
-      if (depends(on, u)) return true;
-    return false;
+  static bool depends(const Tensor* on, const Tensor* tensor) {
+    std::set<const Tensor*> seen;
+    const std::function<bool(const Tensor*)> visit = [&](const Tensor* t) {
+      if (t == on) return true;
+      if (t->id < on->id || !seen.insert(t).second) return false;
+      return std::any_of(t->uses.begin(), t->uses.end(), visit);
+    };
+    return visit(tensor);
   }
 
   Schedule attempt(const std::set<const Tensor*>& stored) {
@@ -65,7 +68,68 @@ class Scheduler {
       });
       out.kernels.insert(out.kernels.begin(), std::move(kernel));
     }
+    put_in_order(out.kernels, out.buffer_of);
     return out;
+  }
+
+  // What a kernel loads and stores. A load is of the input itself, of what was stored of it, or of a temporary.
+  struct Accesses {
+    std::vector<const Expr*> inputs;         // loads of inputs as the region got them
+    std::set<const Tensor*> loaded, stored;  // stored tensors
+    std::set<int> changed;                   // inputs
+  };
+  Accesses accesses(const Kernel& kernel, const std::map<const Tensor*, int>& buffer_of) const {
+    Accesses out;
+    kernel.visit_expressions([&](const Expr* e) {
+      if (e->kind != Expr::Kind::load) return;
+      if (e->buffer == e->of->buffer)
+        out.inputs.push_back(e);
+      else
+        out.loaded.insert(e->of);
+    });
+    for (const Kernel::Store& s : kernel.stores) {
+      out.stored.insert(s.tensor);
+      if (!written_.contains(s.tensor)) continue;
+      const int buffer = buffer_of.at(s.tensor);
+      out.changed.insert(buffer);
+      for (const Expr* e : out.inputs)  // another program's element may be changed already
+        if (e->buffer == buffer && trace_.ix.key(e->at) != trace_.ix.key(s.at)) throw Materialise{e->of};
+    }
+    return out;
+  }
+
+  // What is stored comes before what loads it, what reads an input before what changes it; else kernels stay as they
+  // are.
+  void put_in_order(std::vector<std::unique_ptr<Kernel>>& kernels,
+                    const std::map<const Tensor*, int>& buffer_of) const {
+    std::vector<Accesses> all;
+    for (const auto& kernel : kernels) all.push_back(accesses(*kernel, buffer_of));
+    const auto common = [](const auto& a, const auto& b) {
+      return std::any_of(a.begin(), a.end(), [&](const auto& item) { return b.contains(item); });
+    };
+    const auto overwritten = [&](std::size_t reader, std::size_t by) -> const Tensor* {
+      for (const Expr* e : all[reader].inputs)
+        if (reader != by && all[by].changed.contains(e->buffer)) return e->of;
+      return nullptr;
+    };
+    std::vector<std::unique_ptr<Kernel>> out;
+    std::vector<std::size_t> waiting(kernels.size());
+    std::iota(waiting.begin(), waiting.end(), std::size_t{0});
+    while (!waiting.empty()) {
+      const auto may_run = [&](std::size_t k) {
+        return std::none_of(waiting.begin(), waiting.end(), [&](std::size_t other) {
+          return (other != k && common(all[k].loaded, all[other].stored)) || overwritten(other, k) != nullptr;
+        });
+      };
+      const auto next = std::find_if(waiting.begin(), waiting.end(), may_run);
+      if (next == waiting.end()) break;
+      out.push_back(std::move(kernels[*next]));
+      waiting.erase(next);
+    }
+    for (const std::size_t reader : waiting)
+      for (const std::size_t by : waiting)
+        if (const Tensor* input = overwritten(reader, by)) throw Materialise{input};
+    kernels = std::move(out);
   }
 
   std::int64_t elements(const Tensor* t) const {
@@ -79,6 +143,8 @@ class Scheduler {
                                 const std::map<const Tensor*, int>& buffer_of,
                                 const std::vector<const Tensor*>& stored = {}) {
     std::set<const Tensor*> first(stored.begin(), stored.end());  // stored by an earlier kernel
+    for (const Tensor* p : pending)
+      if (p->buffer >= 0) first.insert(p);  // what an input was
     for (;;) {
       auto kernel = std::make_unique<Kernel>(trace_.ix);
       try {
@@ -93,7 +159,7 @@ class Scheduler {
         for (const Tensor* p : pending) {
           const bool here = std::any_of(kernel->stores.begin(), kernel->stores.end(),
                                         [&](const Kernel::Store& o) { return o.tensor == p; });
-          if (s.tensor != root && !here && depends(s.tensor, p)) conflict = s.tensor;
+          if (s.tensor != root && !here && p->buffer < 0 && depends(s.tensor, p)) conflict = s.tensor;
         }
       if (conflict == nullptr) return kernel;
       first.insert(conflict);
@@ -118,7 +184,7 @@ class Scheduler {
       if (!ix.resolve(root->shape[d]).is(1)) index[d] = Lin(atoms[d] = ix.coordinate(ix.resolve(root->shape[d])));
     for (const Atom* a : atoms)
       if (a != nullptr) probe.rows.push_back(a);
-    root->element(probe, index);
+    probe.computed(root, index);
     prepare(kernel);
     offered_.reset();
     if (!probe.reduces && !probe.axes && !cut_)
@@ -162,7 +228,7 @@ class Scheduler {
     }
     for (const Tensor* t : pending)
       if (!first.contains(t)) kernel.pending.insert(t);
-    const Expr* value = root->element(kernel, index);
+    const Expr* value = kernel.computed(root, index);
     kernel.stores.push_back({root, value, kernel.linear(root->shape, index)});
   }
 

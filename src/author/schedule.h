@@ -1,7 +1,8 @@
 // Which tensors of a region are stored, and by which kernels.
 //
 // Stored are the region's results and what would otherwise be computed too often. A kernel computes one stored tensor
-// and, on its way, any other whose elements it meets one by one; the rest is loaded from memory.
+// and, on its way, any other whose elements it meets one by one; the rest is loaded from memory. An input that is
+// changed is read before; where no order of the kernels does that, what it was is stored, too.
 #pragma once
 
 #include <memory>

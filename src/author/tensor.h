@@ -34,15 +34,18 @@ std::string neutral_text(const std::string& combine, Dtype type);
 class Kernel;
 struct Tensor;
 
+// One value that a kernel computes. Equal ones are one.
 struct Expr {
   enum class Kind : std::uint8_t { literal, index, load, op, reduce, window, product } kind = Kind::literal;
   Dtype type = Dtype::float32;
   std::string text;   // a literal; an operator's template with {0}, {1}; a reduction's combine: sum, max, min
+  Value value;        // of a literal that is a number
   std::string label;  // the variable's name
   std::string host;   // of a literal: the wrapper's text for it; `text` is then a parameter's name
   std::vector<const Expr*> args;
   std::vector<const Expr*> guards;  // of a load: where it may touch memory
   int buffer = -1;                  // of a load
+  const Tensor* of = nullptr;       // of a load: whose elements the buffer holds
   std::vector<int> types_of;        // buffers whose dtype the text asks for: {t0}
   Lin at;                           // of a load, an index
   std::vector<const Atom*> loops;   // a reduction's columns, a window's taps, a product's depth for each factor
@@ -92,6 +95,10 @@ class Kernel {
  public:
   explicit Kernel(Indices& indices) : ix(indices) {}
 
+  // Every expression that its stores need, each once; an index's values and the guards among them.
+  template <class F>
+  void visit_expressions(const F& visit) const;
+
   Indices& ix;
   const Tensor* root = nullptr;  // what it computes
   std::vector<const Atom*> rows;
@@ -123,11 +130,12 @@ class Kernel {
   std::vector<Cut> cuts;
 
   const Expr* element(const Tensor* tensor, const Index& index);
+  const Expr* computed(const Tensor* tensor, const Index& index);  // not from where it is stored
   const Expr* literal(double value, Dtype type);
   const Expr* literal(std::int64_t value, Dtype type);
   const Expr* neutral(const std::string& combine, Dtype type);
   const Expr* index(const Lin& at);
-  const Expr* load(int buffer, const Type& type, const Lin& at, std::string label);
+  const Expr* load(const Tensor* tensor, int buffer, const Index& index);
   // A number that the wrapper computes: `name` in the kernel, `host` in the wrapper.
   const Expr* host_number(std::string name, std::string host);
   // `text` with {0}, {1} for the operands.
@@ -161,6 +169,7 @@ class Kernel {
 
  private:
   const Expr* intern(Expr e);
+  Dtype index_type(const Lin& at) const;  // what it is computed in
   const Expr* window(const std::string& combine, const std::vector<std::int64_t>& sizes,
                      const std::function<std::vector<const Expr*>(const std::vector<Lin>&)>& body);
   std::int64_t count(const Tensor* tensor) const;  // its elements
@@ -176,5 +185,20 @@ class Kernel {
   const Tensor* multiplied_ = nullptr;  // the last product
   bool in_window_ = false, in_factor_ = false;
 };
+
+template <class F>
+void Kernel::visit_expressions(const F& visit) const {
+  std::set<const Expr*> seen;
+  const std::function<void(const Expr*)> walk = [&](const Expr* e) {
+    if (!seen.insert(e).second) return;
+    visit(e);
+    visit_atoms(e->at, [&](const Atom* a) {
+      if (a->value != nullptr) walk(a->value);
+    });
+    for (const Expr* a : e->args) walk(a);
+    for (const Expr* g : e->guards) walk(g);
+  };
+  for (const Store& s : stores) walk(s.value);
+}
 
 }  // namespace passnet::author
