@@ -29,9 +29,10 @@ constexpr double kBetter = 1.03;       // so many times as fast another plan has
 constexpr double kNoise = 0.3;         // with less noise than this;
 constexpr double kDisturbed = 4;       // more is no plan's doing: a thread waited for a core that somebody else holds
 constexpr double kPlanShare = 0.4;     // of the time of a task, for trying other plans
-constexpr double kFewestCalls = 6, kLongMeasurement = 0.5;  // of long calls; seconds that are worth a look at the clock
-constexpr double kLongCall = 0.03;                          // seconds of a call for which no other plans are tried,
-constexpr double kShare = 0.05;                             // nor where a pass is expected to take less of it
+constexpr double kFewestCalls = 12;    // of long calls, to compare and to time them;
+constexpr double kLongMeasurement = 0.5;  // seconds that are worth a look at the clock
+constexpr double kLongCall = 0.03;        // seconds of a call for which no other plans are tried,
+constexpr double kShare = 0.05;           // nor where a pass is expected to take less of it
 
 double input_bytes(const GraphFolder& graph) {
   double out = 1;
@@ -47,8 +48,9 @@ struct Measured {
   Ratio ratio;
   double noise = 0, call_us = 0;  // of the passes
   bool remembered = false;
-  bool late = false;  // the task's time was used up
-  std::string why;    // where there is no time
+  bool late = false;   // the task's time was used up
+  std::string why;     // where there is no time
+  bool wrong = false;  // since the answer differs from eager's
 };
 
 // Asks the cache, then the measure. Keys are the graph's content, its shapes and dtypes, the passes' texts, the machine
@@ -85,7 +87,8 @@ class Stopwatch {
     if (timing && other == nullptr && timing->speedup.value > 1 && timing->speedup.value < kClear)
       if (auto again = measured(); again && again->speedup.value < timing->speedup.value) timing = std::move(again);
     if (!timing) {
-      out.why = timing.error().message;
+      out.wrong = timing.error().code == Code::answer;
+      out.why = (out.wrong ? "its answer differs from eager's: " : "") + timing.error().message;
       return out;
     }
     out.ratio = timing->speedup;
@@ -101,7 +104,7 @@ class Stopwatch {
 
  private:
   std::string key_of(const GraphFolder& graph, const std::string& passes) const {
-    std::string all = fmt::format("author 4\n{}{}\n{}\n", threads_, measure_.place(), graph_content_hash(graph.graph));
+    std::string all = fmt::format("author 5\n{}{}\n{}\n", threads_, measure_.place(), graph_content_hash(graph.graph));
     for (const std::int32_t i : graph.inputs) {
       const TensorMeta& meta = graph.metas[static_cast<std::size_t>(i)];
       all += fmt::format("{} {}\n", dtype_row(meta.dtype).name, fmt::join(meta.shape, ","));
@@ -143,6 +146,7 @@ PlanChoice choose_plan(const GraphFolder& graph, const AuthoredPass& usual, cons
     AuthoredPass other = by_plan(usual, alternative);
     const Measured m = stopwatch.time(graph, other, &best);
     ++out.tried;
+    if (m.wrong) out.wrong = fmt::format("{}: {}", alternative.plan, m.why);
     const bool better = m.ratio.value >= kBetter && m.ratio.low > 1 && m.ratio.value < kDisturbed;
     if (!m.why.empty() || !better || m.noise > kNoise) continue;
     out.plan = alternative.plan;

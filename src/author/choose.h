@@ -10,9 +10,10 @@ namespace passnet::author {
 
 // Which plan a pass is written by.
 struct PlanChoice {
-  std::string plan;  // as in Machine::alternatives; empty: the usual one
-  double gain = 1;   // the usual plan's time over its
-  int tried = 0;     // other plans
+  std::string plan;   // as in Machine::alternatives; empty: the usual one
+  double gain = 1;    // the usual plan's time over its
+  std::string wrong;  // which other plan gives something else than eager, and what
+  int tried = 0;      // other plans
 };
 
 // What is known of one pass on one graph.
@@ -27,8 +28,8 @@ struct Decision {
 };
 
 struct AuthoredTask {
-  std::vector<AuthoredPass> passes;  // what is kept, in the order to apply
-  std::vector<Authored> graphs;      // of each graph, every region that can be written
+  std::vector<AuthoredPass> passes;          // what is kept, in the order to apply
+  std::vector<Authored> graphs;              // of each graph, every region that can be written
   std::vector<std::vector<Decision>> decisions;
 };
 

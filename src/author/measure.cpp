@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/process.h"
+#include "bench/answer_check.h"
 #include "bench/device.h"
-#include "bench/subject.h"
+#include "bench/verdict.h"
 #include "ops/lower.h"
 #include "pass/kernel_backend.h"
 #include "pass/manage.h"
@@ -16,6 +19,7 @@ namespace passnet::author {
 namespace {
 
 constexpr std::uint64_t kSeed = 1024;
+constexpr int kDraws = 1;  // on which answers are compared, beside the recorded one
 
 // The bench's protocol in short: many candidates are asked about, and a wrong answer costs some percent.
 TimingOptions protocol() {
@@ -57,17 +61,46 @@ std::unique_ptr<Subject> EngineMeasure::subject(const GraphFolder& graph, const 
   return local_subject(engine_, device_, std::move(executable), wrappers);
 }
 
+Case EngineMeasure::compare(const GraphFolder& graph, Subject& eager, Subject& candidate) {
+  const int at = EvaluateOptions{}.at;
+  CaseSource source(graph, eager, engine_, device_);
+  CaseJudge judge(source, engine_, at);
+  Evaluation facts;
+  AnswerCheck answers(graph, judge, engine_, false, facts);
+  const auto check = [&](Case& c) {
+    std::vector<TensorRef>& inputs = source.given(c);
+    const RunValue got = candidate.run(inputs).take();
+    Comparison comparison = answers.compare(c, got, inputs);
+    if (comparison.outcome != Comparison::Outcome::compared) fail(Code::answer, comparison.why);
+    if (!answers.counts(c, comparison, got, inputs)) return;
+    for (const OutputComparison& o : comparison.outputs)
+      if (o.tightest_t > at) fail(Code::answer, fmt::format("{}: {}", o.name, wrong_text(o)));
+  };
+  try {
+    Case recorded = source.recorded(kSeed).take();
+    check(recorded);
+    for (const Draw& draw : check_draws(kSeed, kDraws, false, 0))
+      if (!draw.recorded())
+        if (auto other = source.beyond(draw)) check(*other);  // none: eager itself fails on others
+    return recorded;
+  } catch (Verdict& verdict) {
+    fail(Code::answer, std::move(verdict.errors[0].message));
+  }
+}
+
 Result<Timing> EngineMeasure::time(const GraphFolder& graph, const PassFolder& passes, const PassFolder* others) {
   return guarded([&] {
+    const auto eager = subject(graph, nullptr), compiled = subject(graph, &passes);
+    const Case recorded = compare(graph, *eager, *compiled);
     Subject::Timed timed;
-    timed.inputs = engine_.replay(graph, kSeed, device_).take();
-    bool writes = false;
-    for (const Node& node : graph.graph.nodes) writes |= node_writes(node);
-    for (std::size_t i = 0; writes && i < timed.inputs.size(); ++i) timed.changing.push_back(i);
-    const auto base = subject(graph, others), compiled = subject(graph, &passes);
+    timed.inputs = recorded.inputs;
+    for (std::size_t i = 0; i < timed.inputs.size(); ++i)
+      if (recorded.changed[i]) timed.changing.push_back(i);
+    const auto other = others != nullptr ? subject(graph, others) : nullptr;
     if (others != nullptr)  // as the bench will run them; eager has no graphs there
-      for (Subject* s : {base.get(), compiled.get()}) s->use_graphs();
-    const auto base_side = base->side(timed), compiled_side = compiled->side(timed);
+      for (Subject* s : {other.get(), compiled.get()}) s->use_graphs();
+    Subject& base = others != nullptr ? *other : *eager;
+    const auto base_side = base.side(timed), compiled_side = compiled->side(timed);
     TimingOptions options = protocol();
     Timing out = time_sides(*base_side, *compiled_side, options);
     if (const int repeats = static_cast<int>(kRepeatSeconds / out.trial_seconds); !out.stable && repeats > 0) {
