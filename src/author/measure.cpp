@@ -79,7 +79,7 @@ Case EngineMeasure::compare(const GraphFolder& graph, Subject& eager, Subject& c
   try {
     Case recorded = source.recorded(kSeed).take();
     check(recorded);
-    for (const Draw& draw : check_draws(kSeed, kDraws, false, 0))
+    for (const Draw& draw : check_draws(kSeed, kDraws, {}, 0))
       if (!draw.recorded())
         if (auto other = source.beyond(draw)) check(*other);  // none: eager itself fails on others
     return recorded;
