@@ -564,6 +564,8 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
   const bool hooked = std::any_of(configs.begin(), configs.end(), [](const HostValue& c) {
     return !config_item(c, ConfigItem::pre_hook).is(Kind::none);
   });
+  for (const py::Parameter& p : kernel.parameters)  // what a pre_hook fills has no name here: any of them may be
+    if (hooked) out.restored.emplace_back(p.name);
   std::optional<std::vector<BufferId>> fills;  // of the first configuration's pre_hook
   std::vector<ParameterValues> values;         // by variant
   for (const HostValue& config : configs) {
