@@ -122,10 +122,12 @@ bool Walk::operands_known(const Node& node) const {
   return out;
 }
 
-// The value on the side; gone where something unknown is written into one.
+// The value on the side. Where something unknown is written into one, all are gone: others may be views of it. What
+// is not known itself has no such views.
 void Walk::keep_known(NodeId id, const Node& node) {
   if (!operands_known(node)) {
-    if (node_writes(node)) known_.assign(known_.size(), {});
+    for (const NodeId written : written_operands(node))
+      if (known_[at(written)].kind != RunValue::Kind::none) known_.assign(known_.size(), {});
     return;
   }
   const RunValue& value = values_[at(id)];
@@ -247,7 +249,8 @@ Result<std::vector<RunValue>> propagate_known(const GraphFolder& folder, Engine&
       node_inputs(node, [&](NodeId used) { lost[at(id)] = lost[at(id)] || lost[at(used)]; });
       lost[at(id)] = lost[at(id)] || !walk.step(id);
       // one that should have changed a value: nobody knows what it has now
-      if (lost[at(id)] && node_writes(node)) node_inputs(node, [&](NodeId used) { lost[at(used)] = true; });
+      if (!lost[at(id)]) continue;
+      for (const NodeId written : written_operands(node)) lost[at(written)] = true;
     }
     std::vector<RunValue> out = all_values(walk, graph);
     for (std::size_t i = 0; i < out.size(); ++i)

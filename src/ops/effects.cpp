@@ -193,22 +193,47 @@ std::vector<NodeEffects> graph_effects(const Graph& graph, std::span<const Exter
   return out;
 }
 
-NodeEffects node_effects(const Node& node, std::span<const ExternalFunction> externals) {
-  Graph alone;
-  Node own = node;
-  const auto place = [&](auto& self, Value& value) -> void {
+namespace {
+
+// A graph of one call, and of which nodes its placeholders are.
+struct Alone {
+  Graph graph;
+  std::vector<NodeId> operands;
+
+  explicit Alone(const Node& node) {
+    Node own = node;
+    for (Value& arg : own.args) place(arg);
+    for (Kwarg& kwarg : own.kwargs) place(kwarg.value);
+    graph.nodes.push_back(std::move(own));
+  }
+
+ private:
+  void place(Value& value) {
     if (value.is_node()) {
       Node input;
       input.kind = NodeKind::placeholder;
-      value.node = static_cast<NodeId>(alone.nodes.size());
-      alone.nodes.push_back(std::move(input));
+      operands.push_back(value.node);
+      value.node = static_cast<NodeId>(graph.nodes.size());
+      graph.nodes.push_back(std::move(input));
     }
-    for (Value& item : value.items) self(self, item);
-  };
-  for (Value& arg : own.args) place(place, arg);
-  for (Kwarg& kwarg : own.kwargs) place(place, kwarg.value);
-  alone.nodes.push_back(std::move(own));
-  return std::move(graph_effects(alone, externals, Ty::any).back());
+    for (Value& item : value.items) place(item);
+  }
+};
+
+}  // namespace
+
+NodeEffects node_effects(const Node& node, std::span<const ExternalFunction> externals) {
+  return std::move(graph_effects(Alone(node).graph, externals, Ty::any).back());
+}
+
+std::vector<NodeId> written_operands(const Node& node) {
+  const Alone alone(node);
+  const std::vector<NodeEffects> effects = graph_effects(alone.graph, {}, Ty::any);
+  std::vector<NodeId> out;
+  for (std::size_t i = 0; i < alone.operands.size(); ++i)
+    if (share_memory(effects[i].gives, effects.back().writes)) out.push_back(alone.operands[i]);
+  make_set(out);
+  return out;
 }
 
 bool node_writes(const Node& node) {

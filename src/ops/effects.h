@@ -28,6 +28,8 @@ std::vector<NodeEffects> graph_effects(const Graph& graph, std::span<const Exter
 NodeEffects node_effects(const Node& node, std::span<const ExternalFunction> externals = {});
 // Whether that writes into an operand: item assignment, `x += y`, `x.add_(y)`, `inplace=True`, running statistics.
 bool node_writes(const Node& node);
+// Those operands, each once.
+std::vector<NodeId> written_operands(const Node& node);
 bool graph_writes(const Graph& graph);
 
 bool share_memory(const std::vector<Memory>& a, const std::vector<Memory>& b);
