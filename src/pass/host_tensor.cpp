@@ -7,6 +7,7 @@
 
 #include "ops/table.h"
 #include "pass/host_machine.h"
+#include "pass/kernel_build.h"
 #include "pass/policy.h"
 
 namespace passnet {
@@ -138,7 +139,7 @@ bool HostMachine::is_unplaced(BufferId buffer) const {
 
 // On a device, which is the run's unless a graph made a tensor without one (torch.arange).
 HostValue HostMachine::moved(const HostValue& tensor, DeviceType device, py::Place place) {
-  unplaced_.erase(tensor.buffer);
+  unplaced_.erase(root_of(plan_, tensor.buffer).buffer);
   if (desc(tensor).device == device) return tensor;
   const HostValue out = copy(tensor.buffer, desc(tensor).dtype, place);
   plan_.buffers[static_cast<std::size_t>(out.buffer)].desc.device = device;
@@ -431,7 +432,7 @@ std::optional<HostValue> HostMachine::cast_method(const HostValue& tensor, std::
       if (v.is(Kind::tensor)) wanted = desc(v).dtype;
       if (v.is(Kind::device)) {
         device = v.device;
-        unplaced_.erase(tensor.buffer);
+        unplaced_.erase(root_of(plan_, tensor.buffer).buffer);
       }
     };
     for (const HostValue& v : args) see(v);
