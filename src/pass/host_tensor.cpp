@@ -7,7 +7,6 @@
 
 #include "ops/table.h"
 #include "pass/host_machine.h"
-#include "pass/kernel_build.h"
 #include "pass/policy.h"
 
 namespace passnet {
@@ -137,9 +136,13 @@ bool HostMachine::is_unplaced(BufferId buffer) const {
   return false;
 }
 
+static void place_on_device(const LaunchPlan& plan, std::set<BufferId>& unplaced, BufferId buffer) {
+  for (; buffer >= 0; buffer = plan.buffers[static_cast<std::size_t>(buffer)].base) unplaced.erase(buffer);
+}
+
 // On a device, which is the run's unless a graph made a tensor without one (torch.arange).
 HostValue HostMachine::moved(const HostValue& tensor, DeviceType device, py::Place place) {
-  unplaced_.erase(root_of(plan_, tensor.buffer).buffer);
+  place_on_device(plan_, unplaced_, tensor.buffer);
   if (desc(tensor).device == device) return tensor;
   const HostValue out = copy(tensor.buffer, desc(tensor).dtype, place);
   plan_.buffers[static_cast<std::size_t>(out.buffer)].desc.device = device;
@@ -432,7 +435,7 @@ std::optional<HostValue> HostMachine::cast_method(const HostValue& tensor, std::
       if (v.is(Kind::tensor)) wanted = desc(v).dtype;
       if (v.is(Kind::device)) {
         device = v.device;
-        unplaced_.erase(root_of(plan_, tensor.buffer).buffer);
+        place_on_device(plan_, unplaced_, tensor.buffer);
       }
     };
     for (const HostValue& v : args) see(v);
