@@ -23,6 +23,43 @@ struct Operand {
   ParamType type;
 };
 
+// How many tensors a call gives back: one number that is expanded can be unbound to billions of views.
+using Pieces = std::int64_t (*)(const std::vector<c10::IValue>& arguments);
+constexpr std::int64_t kMostPieces = std::int64_t{1} << 20;
+
+std::int64_t size_along(const c10::IValue& tensor, const c10::IValue& dim) {
+  const at::Tensor& t = tensor.toTensor();
+  const std::int64_t d = dim.toInt(), at = d < 0 ? d + t.dim() : d;
+  return at >= 0 && at < t.dim() ? t.size(at) : 0;  // torch refuses the others
+}
+std::int64_t pieces_of_unbind(const std::vector<c10::IValue>& a) { return size_along(a[0], a[1]); }
+std::int64_t pieces_of_split(const std::vector<c10::IValue>& a) {
+  return size_along(a[0], a[2]) / std::max<std::int64_t>(1, a[1].toInt());
+}
+std::int64_t pieces_of_chunk(const std::vector<c10::IValue>& a) {
+  const std::int64_t size = size_along(a[0], a[2]);
+  return size == 0 ? a[1].toInt() : std::min(size, a[1].toInt());
+}
+std::int64_t pieces_of_sections(const std::vector<c10::IValue>& a) { return a[1].toInt(); }
+
+struct PiecesRow {
+  std::string_view name, overload;
+  Pieces pieces;
+};
+constexpr PiecesRow kPieces[] = {
+    {"unbind", "int", pieces_of_unbind},         {"unbind_copy", "int", pieces_of_unbind},
+    {"split", "Tensor", pieces_of_split},        {"split_copy", "Tensor", pieces_of_split},
+    {"unsafe_split", "Tensor", pieces_of_split}, {"chunk", "", pieces_of_chunk},
+    {"unsafe_chunk", "", pieces_of_chunk},       {"tensor_split", "sections", pieces_of_sections},
+    {"hsplit", "int", pieces_of_sections},       {"vsplit", "int", pieces_of_sections},
+    {"dsplit", "int", pieces_of_sections},
+};
+Pieces pieces_of(const Schema& schema) {
+  for (const PiecesRow& row : kPieces)
+    if (row.name == schema.name && row.overload == schema.overload) return row.pieces;
+  return nullptr;
+}
+
 struct Instruction;
 struct Arm {
   std::vector<Instruction> code;
@@ -32,6 +69,7 @@ struct Arm {
 struct Instruction {
   StepKind kind = StepKind::aten;
   std::optional<c10::OperatorHandle> op;
+  Pieces pieces = nullptr;
   std::vector<Operand> operands;
   BuiltinFunction builtin = nullptr;
   std::vector<Value> values;  // a builtin's arguments, a branch's condition
@@ -169,6 +207,7 @@ class AtenExecutable final : public Executable {
     in.op =
         c10::Dispatcher::singleton().findSchema({fmt::format("aten::{}", schema.name), std::string(schema.overload)});
     if (!in.op) fail(Code::environment, fmt::format("this torch has no operator aten::{}", schema.text));
+    in.pieces = pieces_of(schema);
     in.operands.resize(step.args.size());
     for (std::size_t i = 0; i < step.args.size(); ++i) {
       const Value& arg = step.args[i];
@@ -250,6 +289,8 @@ class AtenExecutable final : public Executable {
         case Operand::Kind::coerced: stack_.push_back(coerce(frame_.read(*operand.value), operand.type)); break;
       }
     }
+    if (in.pieces != nullptr && in.pieces(stack_) > kMostPieces)
+      throw std::length_error(fmt::format("gives back more than {} tensors", kMostPieces));
     in.op->callBoxed(stack_);
     for (std::size_t i = 0; i < in.results.size(); ++i)
       frame_.registers[static_cast<std::size_t>(in.results[i])] = std::move(stack_[i]);
