@@ -155,7 +155,7 @@ std::unique_ptr<Subject> local_subject(Engine& engine, DeviceType device, std::u
 std::vector<TensorRef> copies(const std::vector<TensorRef>& tensors, Engine& engine) {
   std::vector<TensorRef> out;
   for (const TensorRef& t : tensors) {
-    out.push_back(engine.allocate(describe(t)).take());
+    out.push_back(engine.allocate_kept(describe(t)).take());
     engine.copy(out.back(), t).take();
   }
   return out;

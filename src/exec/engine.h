@@ -87,6 +87,8 @@ class Engine {
 
   // What wrappers need of tensors.
   virtual Result<TensorRef> allocate(const TensorDesc& desc) = 0;
+  // The same for what is kept: as the inputs that replay gives, on large pages where it is large.
+  virtual Result<TensorRef> allocate_kept(const TensorDesc& desc) = 0;
   virtual Result<std::monostate> fill(const TensorRef& tensor, double value) = 0;
   // Element by element in logical order, converted to the target's dtype.
   virtual Result<std::monostate> copy(const TensorRef& target, const TensorRef& source) = 0;

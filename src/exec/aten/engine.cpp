@@ -20,6 +20,7 @@
 #include "exec/aten/draw.h"
 #include "exec/aten/frame.h"
 #include "exec/aten/interpreter.h"
+#include "exec/aten/large_pages.h"
 
 namespace passnet {
 
@@ -118,6 +119,11 @@ class AtenEngine final : public Engine {
       return to_ref(
           at::empty_strided(desc.sizes, desc.strides, at::TensorOptions().dtype(type).device(to_device(desc.device))));
     });
+  }
+  Result<TensorRef> allocate_kept(const TensorDesc& desc) override {
+    if (desc.device != DeviceType::cpu) return allocate(desc);
+    return guarded_aten(
+        [&] { return to_ref(empty_on_large_pages(desc.sizes, desc.strides, to_scalar_type(desc.dtype))); });
   }
   Result<std::monostate> fill(const TensorRef& tensor, double value) override {
     return guarded_aten([&] { return from_ref(tensor).fill_(value), std::monostate{}; });
