@@ -1,21 +1,20 @@
 #include "exec/aten/draw.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/Context.h>
 #include <ATen/Parallel.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/nan_to_num.h>
 #include <ATen/ops/randint.h>
-#include <c10/core/InferenceMode.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
-#include <mutex>
 
 #include "base/hash.h"
 #include "exec/aten/convert.h"
+#include "exec/aten/fill.h"
 #include "exec/aten/frame.h"
+#include "exec/aten/large_pages.h"
+#include "exec/aten/normals.h"
 
 namespace passnet {
 
@@ -35,14 +34,7 @@ std::int64_t integer_bound(const std::optional<MetaNumber>& bound) {
   return static_cast<std::int64_t>(bound->real);
 }
 
-constexpr double kLargest = 100;          // of any input that is drawn
-constexpr std::int64_t kGrain = 1 << 15;  // numbers that are worth a thread
-
-// NaN stays.
-float limited(float x, float low, float high) {
-  const float raised = x < low ? low : x;
-  return raised > high ? high : raised;
-}
+constexpr double kLargest = 100;  // of any input that is drawn
 
 struct Bounds {
   float low, high;
@@ -52,71 +44,16 @@ Bounds bounds_of(const TensorMeta& meta) {
           static_cast<float>(std::min(meta.max_val ? meta.max_val->real : kLargest, kLargest))};
 }
 
-std::uint32_t mix(std::uint32_t x) {
-  x = (x ^ x >> 16) * 0x7feb352dU;
-  x = (x ^ x >> 15) * 0x846ca68bU;
-  return x ^ x >> 16;
-}
-
-// Nearly normal numbers (four uniform ones added) with the meta's mean, deviation and bounds, each from its number
-// alone and in one pass: a small part of the time of torch's, which takes seven.
+// Nearly normal numbers with the meta's mean, deviation and bounds: a small part of the time of torch's.
 at::Tensor quick_normals(const TensorMeta& meta, double mean, double std, const Stream& stream) {
-  at::Tensor out = at::empty(meta.shape, at::kFloat);
+  at::Tensor out = empty_on_large_pages(meta.shape, at::kFloat);
   float* to = out.data_ptr<float>();
   constexpr double kScale = 0x1p-16 * 1.7320508075688772;  // the sum of four has the variance 1/3
-  const auto scale = static_cast<float>(kScale * std), shift = static_cast<float>(mean);
   const auto [low, high] = bounds_of(meta);
-  at::parallel_for(0, out.numel(), kGrain,
-                   [=, low = low, high = high, stream = stream](std::int64_t begin, std::int64_t end) {
-                     for (std::int64_t i = begin; i < end; ++i) {
-                       const std::uint32_t a = mix(static_cast<std::uint32_t>(i) + stream.one),
-                                           b = mix(static_cast<std::uint32_t>(i) ^ stream.other);
-                       const auto sum = static_cast<std::int32_t>((a & 0xffff) + (a >> 16) + (b & 0xffff) + (b >> 16));
-                       to[i] = limited(static_cast<float>(sum - 2 * 0xffff) * scale + shift, low, high);
-                     }
-                   });
-  return out;
-}
-
-// As `count` calls of the engine, a block of its numbers at a time.
-void skip(at::mt19937& engine, std::int64_t count) {
-  at::mt19937_data_pod data = engine.data();
-  while (count >= data.left_) {  // all that are left of the block, and the first of the next
-    count -= data.left_;
-    data.left_ = 1;
-    engine.set_data(data);
-    engine();
-    data = engine.data();
-  }
-  data.left_ -= static_cast<int>(count);
-  data.next_ += static_cast<std::uint32_t>(count);
-  engine.set_data(data);
-}
-
-// at::randn, by all threads where that pays: each part's generator begins where the one before it ends.
-at::Tensor normals_of(at::IntArrayRef shape) {
-  constexpr std::int64_t kBlock = 16;  // numbers that torch makes from one another
-  at::Tensor out = at::empty(shape);
-  const std::int64_t n = out.numel(), parts = std::min<std::int64_t>(at::get_num_threads(), n / kGrain);
-  if (parts < 2) return out.normal_();
-  auto* own = at::check_generator<at::CPUGeneratorImpl>(at::detail::getDefaultCPUGenerator());
-  const std::lock_guard<std::mutex> hold(own->mutex_);
-  const std::int64_t step = n / parts / kBlock * kBlock;
-  std::vector<at::Generator> generators;
-  at::mt19937 engine = own->engine();
-  for (std::int64_t part = 0; part < parts; ++part) {
-    generators.push_back(at::detail::createCPUGenerator());
-    at::check_generator<at::CPUGeneratorImpl>(generators.back())->set_engine(engine);
-    if (part + 1 < parts) skip(engine, step);
-  }
-  const at::Tensor flat = out.view(-1);
-  at::parallel_for(0, parts, 1, [&](std::int64_t begin, std::int64_t end) {
-    const c10::InferenceMode inference(true);
-    for (std::int64_t part = begin; part < end; ++part)
-      flat.slice(0, part * step, part + 1 < parts ? (part + 1) * step : n)
-          .normal_(0, 1, generators[static_cast<std::size_t>(part)]);
-  });
-  own->set_engine(at::check_generator<at::CPUGeneratorImpl>(generators.back())->engine());
+  const QuickNormals q = {stream.one, stream.other, static_cast<float>(kScale * std), static_cast<float>(mean),
+                          low,        high};
+  at::parallel_for(0, out.numel(), kFillGrain,
+                   [&](std::int64_t begin, std::int64_t end) { fill_loops().quick(to, begin, end, q); });
   return out;
 }
 
@@ -128,33 +65,51 @@ constexpr double kNearest = 0.25;                            // of the reach, of
 constexpr std::uint32_t kEvery = 31;                         // the largest step from one to the next
 constexpr double kFarShare = (1 + kNearest) / (kEvery + 1);  // of the reach, of all numbers' mean
 
-// Doubled from one deviation on up to the reach: no interval in between is left out.
-std::vector<float> octaves_of(double std) {
-  constexpr std::size_t kMost = 64;
-  std::vector<float> out;
-  for (double from = std; from < reach_of(std) && out.size() < kMost; from *= 2)
-    out.push_back(static_cast<float>(from));
+// Where numbers far out are drawn from: as far as `from` and up to `span` more.
+struct Place {
+  float from, span;
+};
+// One half from the nearest on; the others' are doubled from one deviation on up to the reach: no interval in between
+// is left out.
+constexpr std::size_t kPlaces = 128;
+std::array<Place, kPlaces> places_of(double std) {
+  const double reach = reach_of(std), nearest = reach * kNearest;
+  std::vector<Place> octaves;
+  for (double from = std; from < reach && octaves.size() < kPlaces / 2; from *= 2)
+    octaves.push_back({static_cast<float>(from), static_cast<float>(std::min(from, reach - from))});
+  std::array<Place, kPlaces> out;
+  out.fill({static_cast<float>(nearest), static_cast<float>(reach - nearest)});
+  for (std::size_t i = 0; i < kPlaces / 2 && !octaves.empty(); ++i) out[i] = octaves[i % octaves.size()];
   return out;
+}
+
+// Calls put(first, last, state) for blocks of numbers, each with a state of its own.
+template <class F>
+void in_blocks(std::int64_t n, std::uint32_t seed, const F& put) {
+  constexpr std::int64_t kBlock = 1 << 16;
+  at::parallel_for(0, (n + kBlock - 1) / kBlock, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t block = begin; block < end; ++block)
+      put(block * kBlock, std::min(n, (block + 1) * kBlock), mixed(seed + static_cast<std::uint32_t>(block)));
+  });
 }
 
 // One number in sixteen to where clamps and saturation are, or on the way there.
 void put_far_out(at::Tensor& x, const TensorMeta& meta, double mean, double std, const Stream& stream) {
-  const auto reach = static_cast<float>(reach_of(std)), shift = static_cast<float>(mean);
-  const std::vector<float> octaves = octaves_of(std);
+  const auto shift = static_cast<float>(mean);
+  const std::array<Place, kPlaces> places = places_of(std);
   const auto [low, high] = bounds_of(meta);
   float* to = x.data_ptr<float>();
-  std::uint32_t state = mix(stream.one ^ mix(stream.other));
-  const std::int64_t n = x.numel(), first = n > 0 ? state % n : 0;
-  for (std::int64_t step = 0; step < n; step += 1 + state % kEvery) {
-    const std::int64_t i = first + step < n ? first + step : first + step - n;
-    state = mix(state + static_cast<std::uint32_t>(i) + 1);
-    const float part = static_cast<float>(state >> 8) * 0x1p-24F;
-    const float nearest = reach * static_cast<float>(kNearest);
-    const float from = (state & 0x40) != 0 || octaves.empty() ? nearest : octaves[(state & 0x3f) % octaves.size()];
-    const float span = from == nearest ? reach - nearest : std::min(from, reach - from);
-    const float distance = from + span * part;
-    to[i] = limited(shift + ((state & 0x80) != 0 ? distance : -distance), low, high);
-  }
+  in_blocks(x.numel(), stream.one ^ mixed(stream.other),
+            [&, low = low, high = high](std::int64_t first, std::int64_t last, std::uint32_t state) {
+              const std::int64_t n = last - first, at = state % n;
+              for (std::int64_t step = 0; step < n; step += 1 + state % kEvery) {
+                const std::int64_t i = first + (at + step < n ? at + step : at + step - n);
+                state = mixed(state + static_cast<std::uint32_t>(i) + 1);
+                const Place place = places[state % kPlaces];
+                const float distance = place.from + place.span * (static_cast<float>(state >> 8) * 0x1p-24F);
+                to[i] = limited(shift + ((state & kPlaces) != 0 ? distance : -distance), low, high);
+              }
+            });
 }
 
 // Where a division, a logarithm or a comparison has its special case; a row, as padding is.
@@ -165,12 +120,14 @@ void put_zeros(at::Tensor& x, const TensorMeta& meta, const Stream& stream) {
   const auto [low, high] = bounds_of(meta);
   if (n < kFewest || low > 0 || high < 0) return;
   float* to = x.data_ptr<float>();
-  std::uint32_t state = mix(stream.one + mix(stream.other + 1));
-  for (std::int64_t i = state % kStep; i < n; i += 1 + state % kStep) {
-    to[i] = 0;
-    state = mix(state + static_cast<std::uint32_t>(i) + 1);
-  }
-  if (n / row > 1) std::fill_n(to + state % (n / row) * row, row, 0.0F);
+  const std::uint32_t seed = mixed(stream.one + mixed(stream.other + 1));
+  in_blocks(n, seed, [&](std::int64_t first, std::int64_t last, std::uint32_t state) {
+    for (std::int64_t i = first + state % kStep; i < last; i += 1 + state % kStep) {
+      to[i] = 0;
+      state = mixed(state + static_cast<std::uint32_t>(i) + 1);
+    }
+  });
+  if (n / row > 1) std::fill_n(to + mixed(seed) % (n / row) * row, row, 0.0F);
 }
 
 // A mean or a variance of these is about some few numbers: who takes a part of the terms for all of them is off by more
@@ -183,22 +140,22 @@ void put_lone(at::Tensor& x, const TensorMeta& meta, double mean, double std, co
   const double all = static_cast<double>(n) * (std::fabs(mean) + std + kFarShare * reach_of(std));
   double weight = std::min(kTimes * all, meta.dtype == Dtype::float16 ? kMostHalf : kMost);
   if (bounds_of(meta).high <= 0) weight = -weight;
-  std::uint32_t state = mix(stream.other ^ mix(stream.one));
-  for (int i = 0; i < kCount; ++i, weight *= kLess, state = mix(state + 1))
+  std::uint32_t state = mixed(stream.other ^ mixed(stream.one));
+  for (int i = 0; i < kCount; ++i, weight *= kLess, state = mixed(state + 1))
     x.data_ptr<float>()[state % n] = static_cast<float>(mean + weight);
 }
 
-// What `draw` below does to normal numbers of float32, in one pass and to the same bits.
-void finish_normals(at::Tensor& x, const TensorMeta& meta, double mean, double std, double factor) {
-  float* to = x.data_ptr<float>();
-  const auto a = static_cast<float>(std), b = static_cast<float>(factor), c = static_cast<float>(mean);
+// What `draw` below does to normal numbers of float32, to the same bits.
+at::Tensor finished_normals(const TensorMeta& meta, double mean, double std, double factor) {
   constexpr float kNone = std::numeric_limits<float>::infinity();
-  const float low = meta.min_val ? static_cast<float>(meta.min_val->real) : -kNone;
-  const float high = meta.max_val ? static_cast<float>(meta.max_val->real) : kNone;
-  at::parallel_for(0, x.numel(), kGrain, [=](std::int64_t begin, std::int64_t end) {
-    constexpr auto kMost = static_cast<float>(kLargest);
-    for (std::int64_t i = begin; i < end; ++i) to[i] = limited(limited(to[i] * a * b + c, low, high), -kMost, kMost);
-  });
+  const Finish f = {static_cast<float>(std),
+                    static_cast<float>(factor),
+                    static_cast<float>(mean),
+                    meta.min_val ? static_cast<float>(meta.min_val->real) : -kNone,
+                    meta.max_val ? static_cast<float>(meta.max_val->real) : kNone,
+                    -static_cast<float>(kLargest),
+                    static_cast<float>(kLargest)};
+  return torch_normals(meta.shape, &f);
 }
 
 }  // namespace
@@ -212,7 +169,7 @@ at::Tensor draw(const TensorMeta& meta, Normals normals, const Stream& stream) {
   const at::ScalarType type = to_scalar_type(meta.dtype);
   if (meta.data) return literal_tensor(meta, type);
   if (meta.dtype == Dtype::boolean)
-    return (normals == Normals::torch ? normals_of(meta.shape) : quick_normals(meta, 0, 1, stream)).gt(0.5);
+    return (normals == Normals::torch ? torch_normals(meta.shape) : quick_normals(meta, 0, 1, stream)).gt(0.5);
   if (!dtype_row(meta.dtype).floating) {
     const std::int64_t low = integer_bound(meta.min_val), high = integer_bound(meta.max_val);
     if (high == std::numeric_limits<std::int64_t>::max())
@@ -233,15 +190,12 @@ at::Tensor draw(const TensorMeta& meta, Normals normals, const Stream& stream) {
   const auto usual = [](double v) { return std::fabs(v) < 1e30; };
   const auto usual_bound = [&](const std::optional<MetaNumber>& v) { return !v || usual(v->real); };
   if (type == at::kFloat && std != 0 && usual(std) && usual(mean) && usual_bound(meta.min_val) &&
-      usual_bound(meta.max_val)) {
-    x = normals_of(meta.shape);
-    finish_normals(x, meta, mean, std, kReplayFactor);
-    return x;
-  }
+      usual_bound(meta.max_val))
+    return finished_normals(meta, mean, std, kReplayFactor);
   if (std == 0)
     x = at::full(meta.shape, mean, at::TensorOptions().dtype(type));
   else  // mul_ of a number rounds that to the dtype first, unlike mul; of a tensor it does not
-    x = normals_of(meta.shape).to(type).mul_(wrapped_number(std)).mul_(wrapped_number(kReplayFactor)).add_(mean);
+    x = torch_normals(meta.shape).to(type).mul_(wrapped_number(std)).mul_(wrapped_number(kReplayFactor)).add_(mean);
   if (meta.min_val) x.clamp_(meta.min_val->real, std::nullopt);
   if (meta.max_val) x.clamp_(std::nullopt, meta.max_val->real);
   return at::nan_to_num_(x, 0.0).clamp_(-kLargest, kLargest);
