@@ -149,6 +149,24 @@ def worker_faults(opt, top, cache):
     print(f"{kills} workers killed in {rounds} benches of {len(expected)} evaluations")
 
 
+def author_killed(opt, top, cache):
+    """What ended it is said."""
+    bench = object.__new__(Bench)
+    bench.folder, bench.env = top + "/author", dict(os.environ, PASSNET_CACHE=cache)
+    bench.command = [opt.binary, "bench", os.path.join(opt.samples, "qwen2_silu_mlp"), "--candidates", "author", "--budget", "0.01", "--out", bench.folder]
+    process, killed = bench.start(), False
+    while process.poll() is None and not killed:
+        for path in glob.glob(f"/proc/{process.pid}/task/*/children"):
+            for pid in map(int, open(path).read().split()):
+                if b"--single-wrapper" in open(f"/proc/{pid}/cmdline", "rb").read():
+                    os.kill(pid, signal.SIGKILL)
+                    killed = True
+    _, err = process.communicate()
+    check("author: it could be killed", killed, err)
+    check("author: what ended it is said", "qwen2_silu_mlp: the author failed: killed by signal 9 (SIGKILL)" in err, err)
+    check("author: the bench goes on without its passes", process.returncode == 0 and bench.records(), (process.returncode, err))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
@@ -250,6 +268,7 @@ def main():
         check("the first one ends", first.returncode == 0 and bench.statuses() == expected)
 
         worker_faults(opt, top, cache)
+        author_killed(opt, top, cache)
 
         # a folder that cannot be written
         bench = Bench(opt, "/proc/passnet-run", cache)

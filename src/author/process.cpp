@@ -24,6 +24,14 @@ std::string made_of(const std::vector<std::string>& graphs, bool measure, int th
   return sha256_hex(all) + "\n";
 }
 
+std::string reason_of(const ProcessResult& ended, const ProcessLimits& limits) {
+  if (ended.timed_out) return fmt::format("it took more than {:.0f} s", limits.seconds);
+  if (const std::string_view said = text_trim(ended.output); !said.empty()) return std::string(said);
+  constexpr int kSignals = 128;
+  return ended.status > kSignals ? "killed by " + signal_text(ended.status - kSignals)
+                                 : fmt::format("it ended with status {} and said nothing", ended.status);
+}
+
 }  // namespace
 
 Result<bool> author_in_process(const std::vector<std::string>& graphs, const std::string& folder, bool measure,
@@ -50,7 +58,7 @@ Result<bool> author_in_process(const std::vector<std::string>& graphs, const std
     auto result = process_run(command, environment, limits);
     if (!result) return std::move(result.error());
     if (result->status != 0 || !file_exists(order))
-      return Error{Code::run, {}, "the author failed: " + std::string(text_trim(result->output)), {}};
+      return Error{Code::run, {}, "the author failed: " + reason_of(*result, limits), {}};
     if (auto written = file_write(note, all); !written) return std::move(written.error());
   }
   auto text = file_read(order);

@@ -135,6 +135,11 @@ Result<ProcessResult> process_run(const std::vector<std::string>& command, const
   return out;
 }
 
+std::string signal_text(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("signal {} (SIG{})", signal, name);
+}
+
 std::optional<std::string> program_find(const std::string& name) {
   const auto runs = [](const std::string& path) {
     struct stat info {};

@@ -33,6 +33,8 @@ struct ProcessResult {
   double seconds = 0;
 };
 
+std::string signal_text(int signal);
+
 // Runs `command` (its first item is a path) and waits for it and its children; over the time they are all killed, and
 // it is when we are. An error means that it could not be started. `environment` is all it gets: NAME=value.
 Result<ProcessResult> process_run(const std::vector<std::string>& command, const std::vector<std::string>& environment,

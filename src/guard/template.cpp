@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/process.h"
 #include "guard/channel.h"
 #include "guard/template_process.h"
 
@@ -28,11 +29,6 @@ Error broken(std::string message) {
 }
 
 Error no_socket() { return broken(fmt::format("cannot make a socket: {}", std::strerror(errno))); }
-
-std::string signal_text(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("signal {} (SIG{})", signal, name);
-}
 
 Death death_from(const Control& c) {
   Death out;
