@@ -8,6 +8,8 @@ namespace passnet::agent {
 
 namespace {
 
+constexpr std::int64_t kMostAttempts = 1'000'000'000;
+
 // Every event has these, and each kind what follows; what has not is no event.
 struct Required {
   std::string_view event;
@@ -28,11 +30,23 @@ const Required* required(std::string_view event) {
   return nullptr;
 }
 
+// What an attempt leaves behind is written where its names say: they lead nowhere else.
+bool is_task(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
+}
+bool are_passes(const Json& files) {
+  const auto items = files.items();
+  return std::all_of(items.begin(), items.end(), [](const auto& item) { return is_pass_path(item.key()); });
+}
+
 bool is_event(const Json& j) {
   if (!j.is_object() || !j.contains("event") || !j["event"].is_string()) return false;
   const Required* row = required(j["event"].get<std::string>());
   if (row == nullptr || !j.contains("task") || !j["task"].is_string()) return false;
-  if (!j.contains("attempt") || !j["attempt"].is_number_integer()) return false;
+  if (!is_task(j["task"].get<std::string>()) || !j.contains("attempt") || !j["attempt"].is_number_integer())
+    return false;
+  if (const auto attempt = j["attempt"].get<std::int64_t>(); attempt < 0 || attempt > kMostAttempts) return false;
+  if (j.contains("files") && !are_passes(j["files"])) return false;
   return std::all_of(row->keys.begin(), row->keys.end(),
                      [&](const auto& key) { return j.contains(key.first) && j[key.first].type() == key.second; });
 }
@@ -56,7 +70,8 @@ void EventLog::append(Json event) {
 }
 
 Result<Attempts> events_read(const std::string& path) {
-  const std::string file = std::filesystem::is_directory(path) ? path + "/" + kEventsFile : path;
+  std::error_code ignored;  // reading says what is wrong
+  const std::string file = std::filesystem::is_directory(path, ignored) ? path + "/" + kEventsFile : path;
   Attempts out;
   std::map<std::pair<std::string, int>, std::size_t> at;
   auto end = line_file_scan(file, 0, [&](Line&& line) {

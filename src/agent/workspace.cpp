@@ -45,14 +45,17 @@ std::vector<std::string> parts_of(std::string_view path) {
   return out;
 }
 
-bool writable(const std::string& path) { return path.starts_with(std::string(kPassDir) + "/"); }
-
 Error not_writable(const std::string& path) {
   return {
       Code::usage, {}, fmt::format("'{}' is part of the task: only files in {}/ may be changed", path, kPassDir), {}};
 }
 
 }  // namespace
+
+bool is_pass_path(std::string_view path) {
+  const auto parts = text_split(path, '/');
+  return parts.size() > 1 && parts[0] == kPassDir && std::find(parts.begin(), parts.end(), "..") == parts.end();
+}
 
 std::vector<std::string> graph_names(const Task& task) {
   std::vector<std::string> out;
@@ -190,7 +193,7 @@ Result<std::vector<std::string>> Workspace::list(const std::string& path, int de
 }
 
 Result<std::monostate> Workspace::write(const std::string& path, std::string_view text) {
-  if (!writable(path)) return not_writable(path);
+  if (!is_pass_path(path)) return not_writable(path);
   if (text.size() > kEditLimit)
     return Error{Code::limit, {}, fmt::format("a file of {} bytes; the limit is {}", text.size(), kEditLimit), {}};
   if (kind(path) == Kind::missing && passes().size() >= kPassFiles)
@@ -214,7 +217,7 @@ Result<std::monostate> Workspace::write(const std::string& path, std::string_vie
 }
 
 Result<std::monostate> Workspace::remove(const std::string& path) {
-  if (!writable(path)) return not_writable(path);
+  if (!is_pass_path(path)) return not_writable(path);
   std::string name;
   const Descriptor parent(open_parent(path, false, name));
   if (parent.fd < 0 || ::unlinkat(parent.fd, name.c_str(), 0) != 0) return io_error(path, errno);

@@ -19,6 +19,9 @@ inline constexpr std::size_t kPassFiles = 256;                   // files of a p
 using Files = std::map<std::string, std::string>;                   // text by path, relative to the folder
 using Changes = std::map<std::string, std::optional<std::string>>;  // none: removed
 
+// Whether it is the path of a file below pass_dir.
+bool is_pass_path(std::string_view path);
+
 // A short name for each of the task's graphs: its folder's, and a number behind it where two have the same.
 std::vector<std::string> graph_names(const Task& task);
 
