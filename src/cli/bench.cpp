@@ -103,11 +103,9 @@ int bench(const Options& o, const std::string& config) {
 
   const std::vector<Job> all = all_jobs(tasks, options, conditions, o);
   std::vector<Job> jobs;
-  std::set<RecordKey> wanted;
   std::size_t changed = 0;
   for (Job job : all) {
     const RecordKey key = key_of(job);
-    if (!wanted.insert(key).second) continue;
     const auto done = finished.find(key);
     if (done != finished.end()) {
       const Record& before_it = done->second;
@@ -118,9 +116,8 @@ int bench(const Options& o, const std::string& config) {
     }
     jobs.push_back(std::move(job));
   }
-  if (jobs.size() < wanted.size())
-    fmt::print(stderr, "{} of {} evaluations are done already in {}\n", wanted.size() - jobs.size(), wanted.size(),
-               o.out);
+  if (jobs.size() < all.size())
+    fmt::print(stderr, "{} of {} evaluations are done already in {}\n", all.size() - jobs.size(), all.size(), o.out);
   if (changed > 0) fmt::print(stderr, "{} are done again: their graph or passes have changed since\n", changed);
   std::size_t failed = 0;
   bool complete = true;
@@ -141,7 +138,7 @@ int bench(const Options& o, const std::string& config) {
     if (auto node = finished.extract(key_of(job))) records.push_back(std::move(node.mapped()));
   if (!complete) {
     fmt::print(stderr, "stopped with {} of {} evaluations done; the same command goes on\n", records.size(),
-               wanted.size());
+               all.size());
     return kInterrupted;
   }
   fmt::print("{}", bench_table(results_of(std::move(records))));

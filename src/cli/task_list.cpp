@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -139,8 +140,11 @@ std::vector<Task> TaskSelection::resolve() const {
     if (fresh) out.push_back({named(parent), is_sample(parent) ? parent : "", {}});
     out[at->second].graphs.push_back(path);
   }
+  std::set<RecordKey> known;  // a graph that is named twice is evaluated once
   std::size_t large = 0;
   for (Task& task : out) {
+    std::erase_if(task.graphs,
+                  [&](const std::string& g) { return !known.insert(record_key(task.name, g, "")).second; });
     if (max_input_mb > 0)
       large += std::erase_if(task.graphs, [&](const std::string& g) {
         return static_cast<double>(input_bytes(g)) > max_input_mb * 1024 * 1024;
