@@ -1,5 +1,7 @@
 // passnet: one binary, a subcommand per file of this folder.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -125,11 +127,32 @@ int run_and_write(int argc, char** argv) {
                   {}});
 }
 
+// A descriptor that was closed would be given to the next file: a socket would then be taken for stdout. What cannot be
+// written to stays so.
+void keep_standard_files() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) < 0) ::_exit(kEnvironment);
+}
+
+// What is said beside the result is never a reason to end, read or not.
+ssize_t say(void* /*cookie*/, const char* text, std::size_t size) {
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text, size);
+  return static_cast<ssize_t>(size);
+}
+void keep_talking() {
+  std::FILE* const out = ::fopencookie(nullptr, "w", {nullptr, say, nullptr, nullptr});
+  if (out == nullptr) return;
+  std::setvbuf(out, nullptr, _IONBF, 0);
+  stderr = out;
+}
+
 }  // namespace
 
 }  // namespace passnet::cli
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);
+  passnet::cli::keep_standard_files();
+  passnet::cli::keep_talking();
   return passnet::cli::run_and_write(argc, argv);
 }
