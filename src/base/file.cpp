@@ -17,6 +17,10 @@ namespace passnet {
 namespace {
 
 Error io_error(const std::string& path, std::string what) { return {Code::io, {path, 0, 0, {}}, std::move(what), {}}; }
+// What cannot be written is the machine's to mend.
+Error write_error(const std::string& path, std::string what) {
+  return {Code::environment, {path, 0, 0, {}}, std::move(what), {}};
+}
 
 struct Descriptor {
   int fd;
@@ -75,7 +79,7 @@ Result<std::monostate> file_write(const std::string& path, std::string_view byte
       const int why = errno;
       std::error_code ignored;
       std::filesystem::remove(temporary, ignored);
-      return io_error(path, fmt::format("cannot write: {}", std::strerror(why)));
+      return write_error(path, fmt::format("cannot write: {}", std::strerror(why)));
     }
   }
   std::error_code code;
@@ -83,7 +87,7 @@ Result<std::monostate> file_write(const std::string& path, std::string_view byte
   if (code) {
     std::error_code ignored;
     std::filesystem::remove(temporary, ignored);
-    return io_error(path, fmt::format("cannot rename: {}", code.message()));
+    return write_error(path, fmt::format("cannot rename: {}", code.message()));
   }
   return std::monostate{};
 }
@@ -91,7 +95,7 @@ Result<std::monostate> file_write(const std::string& path, std::string_view byte
 Result<std::monostate> folder_make(const std::string& path) {
   std::error_code code;
   std::filesystem::create_directories(path, code);
-  if (code) return io_error(path, fmt::format("cannot make the folder: {}", code.message()));
+  if (code) return write_error(path, fmt::format("cannot make the folder: {}", code.message()));
   return std::monostate{};
 }
 

@@ -63,11 +63,8 @@ tile::StageDump dump_into(const std::string& folder, std::size_t number, const L
   std::error_code ignored;  // writing says what is wrong
   std::filesystem::create_directories(folder, ignored);
   return [=](std::string_view stage, const std::string& text) {
-    auto done =
-        file_write(fmt::format("{}.{}{}", start, stage, is_code(stage) ? "" : ".tile"), with_head(head, stage, text));
-    if (done) return;
-    done.error().code = Code::environment;  // it is not the kernel's fault
-    fail(std::move(done.error()));
+    file_write(fmt::format("{}.{}{}", start, stage, is_code(stage) ? "" : ".tile"), with_head(head, stage, text))
+        .take();
   };
 }
 
