@@ -27,6 +27,15 @@ bool holds_passes(const std::string& folder) { return file_exists(folder + "/" +
 
 }  // namespace
 
+Result<std::monostate> path_check(const std::string& path) {
+  for (std::size_t i = 0, size = 0; i < path.size(); i += size) {
+    size = text_character_size(path, i);
+    if (size == 1 && static_cast<unsigned char>(path[i]) >= 0x80)
+      return Error{Code::usage, {}, fmt::format("'{}' is no UTF-8", text_printable(path)), {"rename the folder"}};
+  }
+  return std::monostate{};
+}
+
 Result<Candidate> candidate_from_text(const std::string& text) {
   Candidate out;
   const std::size_t equals = text.find('=');
@@ -49,24 +58,26 @@ Result<Candidate> candidate_from_text(const std::string& text) {
     return out;
   }
   if (what == kOwnPasses) return out;
-  auto passes = candidate_of_passes(what);
-  if (!passes)
+  if (!file_exists(what))
     return Error{Code::usage,
                  {},
                  fmt::format("candidate '{}' is no folder", text),
                  {"candidates: eager, none, eager-python, inductor, inductor:MODE, author (of a bench), pass_dir, a "
                   "folder, NAME=FOLDER"}};
-  if (equals != std::string::npos) passes->name = std::move(out.name);
+  auto passes = candidate_of_passes(what);
+  if (passes && equals != std::string::npos) passes->name = std::move(out.name);
   return passes;
 }
 
 Result<Candidate> candidate_of_passes(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   Candidate out;
-  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
   out.name = text_printable((whole.has_filename() ? whole : whole.parent_path()).filename().string());
-  if (out.name.empty() || !file_exists(path))
+  if (error || out.name.empty() || !file_exists(path))
     return Error{Code::usage, {}, fmt::format("there are no passes at '{}'", path), {"give a pass folder, or a file"}};
+  if (auto wrong = path_check(path); !wrong) return std::move(wrong.error());
   out.path = std::move(path);
   return out;
 }

@@ -29,6 +29,9 @@ struct Candidate {
   Result<std::string> folder_for(const std::string& task, const std::string& sample) const;
 };
 
+// Records, logs and what workers are told are UTF-8; so are the paths in them.
+Result<std::monostate> path_check(const std::string& path);
+
 // "eager", "none", "eager-python", "inductor", "inductor:MODE", "author", "pass_dir" (each sample's own), a folder;
 // NAME= before any.
 Result<Candidate> candidate_from_text(const std::string& text);

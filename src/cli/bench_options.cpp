@@ -140,6 +140,7 @@ BenchOptions EvaluationFlags::resolve() const {
   BenchOptions out = bench;
   EvaluateOptions& e = out.evaluate;
   e.device = device_from_name(device).take();
+  path_check(e.load.input_folder).take();
   if (cuda_graphs != "author") out.cuda_graphs = cuda_graphs == "all";
   if (!cores.empty()) out.cores = read_cores(cores);
   const int available = out.cores.empty() ? core_count() : static_cast<int>(out.cores.size());

@@ -63,22 +63,9 @@ void look_for(const std::vector<std::string>& folders, const std::string& list) 
                [](const std::string& folder) { return !file_exists(folder); });
   if (missing.empty()) return;
   const std::string text = fmt::format("{} of {} folders of {} are not there; the first is {}", missing.size(),
-                                       folders.size(), list, missing[0]);
+                                       folders.size(), list, text_printable(missing[0]));
   if (missing.size() == folders.size()) fail({Code::usage, {}, text, {"say where they are: --root DIR"}});
   fmt::print(stderr, "{}\n", text);
-}
-
-bool is_utf8(const std::string& text) {
-  for (std::size_t i = 0, size = 0; i < text.size(); i += size) {
-    size = text_character_size(text, i);
-    if (size == 1 && static_cast<unsigned char>(text[i]) >= 0x80) return false;
-  }
-  return true;
-}
-
-void check_path(const std::string& path) {  // records and logs are UTF-8
-  if (!is_utf8(path))
-    fail({Code::usage, {}, fmt::format("'{}' is no UTF-8", text_printable(path)), {"rename the folder"}});
 }
 
 }  // namespace
@@ -130,7 +117,7 @@ std::vector<Task> TaskSelection::resolve() const {
   };
   for (std::size_t i = 0; i < folders.size(); ++i) {
     const std::string& path = folders[i];
-    check_path(path);
+    path_check(path).take();
     if (is_sample(path)) {
       out.push_back({named(path), path, graphs_of(path, root, i >= paths.size())});
       continue;
