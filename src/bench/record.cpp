@@ -304,6 +304,10 @@ class Reader {
 Record read_record(const json& o) {
   if (!o.is_object()) fail(Code::syntax, "not a record: not a JSON object");
   Reader io(o);
+  int version = kRecordVersion;
+  io("record", version);
+  if (version > kRecordVersion)
+    fail(Code::syntax, fmt::format("a record of version {}; this passnet reads up to {}", version, kRecordVersion));
   for (const char* key : {"task", "graph", "candidate", "status"}) io.require(key);
   Record r;
   fields(io, r);

@@ -16,7 +16,7 @@
 
 namespace passnet {
 
-inline constexpr int kRecordVersion = 1;
+inline constexpr int kRecordVersion = 1;  // another one where a key means something else
 
 struct OutputRecord {
   std::string dtype;                // eager's
@@ -109,8 +109,8 @@ std::string record_line(const Record& record);
 using RecordKey = std::tuple<std::string, std::string, std::string>;
 RecordKey record_key(const std::string& task, const std::string& graph, const std::string& candidate);
 
-// Only who and the status must be there. Unknown keys are left alone, so that records of later versions with more facts
-// are readable.
+// Only who and the status must be there. Unknown keys are left alone, so that records of later builds with more facts
+// are readable; those of a later version are an error.
 Result<Record> record_from_json(const nlohmann::json& json);
 Result<Record> record_from_line(std::string_view line);
 
