@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "bench/journal.h"
 
@@ -248,8 +249,9 @@ Result<std::unique_ptr<RunIndex>> RunIndex::open(const std::string& folder) {
   std::unique_ptr<RunIndex> out(new RunIndex);
   out->records_ = (fs::path(folder) / kRecordsFile).string();
   const std::string path = (fs::path(folder) / kIndexFile).string();
-  // As it is; else made again; else in memory.
+  // As it is; else made again; else in memory. Behind a link it would be another's.
   for (const bool again : {false, true}) {
+    if (file_is_link(path)) break;
     if (again) {
       std::error_code ignored;
       fs::remove(path, ignored);
