@@ -30,37 +30,33 @@ class Collector {
   std::unordered_map<std::string, std::size_t> at_;
 };
 
-// As a record begins; lines of a log may begin with objects of others. What is no regular file is left to file_read's
-// error.
+// By its first line: a record, or the beginning of a damaged one; lines of a log may begin with objects of others. What
+// is no regular file is left to file_read's error.
 bool is_jsonl(const std::string& path) {
   constexpr std::string_view kBegin = R"({"record":)";
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return false;
   std::ifstream in(path, std::ios::binary);
   std::string first(kBegin.size(), '\0');
-  return in >> std::ws && in.read(first.data(), static_cast<std::streamsize>(first.size())) && first == kBegin;
+  if (!(in >> std::ws) || !in.read(first.data(), static_cast<std::streamsize>(first.size())) || first[0] != '{')
+    return false;
+  if (first == kBegin) return true;
+  std::string rest;
+  std::getline(in, rest);
+  return bool(record_from_line(first + rest));
 }
 
 Results log_results(const std::string& path, std::string_view text) {
   Collector all;
   CandidateResults& candidate = all.candidate(fs::path(path).filename().string());
-  std::size_t unusable = 0;
   for (LogSample& sample : log_read(text)) {
     GraphResult& g = candidate.graphs.emplace_back();
     g.task = std::move(sample.task);
     g.graph = std::move(sample.path);
     g.status = sample.row.status;
     g.row = sample.row;
-    if (const auto s = sample.row.speedup)
-      g.speedup = {*s, *s, *s};
-    else if (g.status == Status::correct)
-      ++unusable;
+    if (const auto s = sample.row.speedup) g.speedup = {*s, *s, *s};
   }
-  if (unusable > 0)
-    all.out.notes.push_back(
-        fmt::format("{}: {} no speedup above 0, and count{} as failed", path,
-                    unusable == 1 ? "a correct graph has" : fmt::format("{} correct graphs have", unusable),
-                    unusable == 1 ? "s" : ""));
   if (candidate.graphs.empty()) all.out.candidates.clear();
   return std::move(all.out);
 }
@@ -81,6 +77,13 @@ Result<Results> read_any(const std::string& path) {
   Results out = results_of(std::move(content->records));
   out.notes = std::move(content->problems);
   if (content->torn_bytes > 0) out.notes.push_back(torn_text(path, content->torn_bytes));
+  return out;
+}
+
+std::size_t without_speedup(const Results& all) {
+  std::size_t out = 0;
+  for (const CandidateResults& candidate : all.candidates)
+    for (const GraphResult& g : candidate.graphs) out += g.status == Status::correct && !g.row.speedup ? 1 : 0;
   return out;
 }
 
@@ -142,8 +145,14 @@ Result<Results> results_of_run(const std::string& folder) {
 
 Result<Results> results_read(const std::string& path) {
   auto out = read_any(path);
-  if (out && out->candidates.empty())
+  if (!out) return out;
+  if (out->candidates.empty())
     return Error{Code::io, {}, fmt::format("'{}' has no results", path), std::move(out->notes)};
+  if (const std::size_t unusable = without_speedup(*out); unusable > 0)
+    out->notes.push_back(
+        fmt::format("{}: {} no speedup above 0, and count{} as failed", path,
+                    unusable == 1 ? "a correct graph has" : fmt::format("{} correct graphs have", unusable),
+                    unusable == 1 ? "s" : ""));
   return out;
 }
 
