@@ -37,7 +37,7 @@ std::vector<int> read_cores(const std::string& text) {
               {},
               fmt::format("--cores '{}': there is no core {} for this process", text, core),
               {fmt::format("there are: {}", fmt::join(allowed, ", "))}});
-      out.push_back(core);
+      if (std::find(out.begin(), out.end(), core) == out.end()) out.push_back(core);
     }
   }
   return out;
@@ -145,6 +145,9 @@ BenchOptions EvaluationFlags::resolve() const {
   if (!cores.empty()) out.cores = read_cores(cores);
   const int available = out.cores.empty() ? core_count() : static_cast<int>(out.cores.size());
   if (out.threads <= 0) out.threads = available;
+  if (out.threads > available)
+    fmt::print(stderr, "{} threads on {} core{}: they wait for each other, and times say little\n", out.threads,
+               available, available == 1 ? "" : "s");
   if (out.jobs <= 0) out.jobs = core_count();
   return out;
 }
