@@ -282,7 +282,10 @@ OutputComparison compare_scalars(const RunValue& expected, const RunValue& got) 
   OutputComparison out;
   const double a = got.kind == RunValue::Kind::real ? got.real : static_cast<double>(got.integer);
   const double b = expected.kind == RunValue::Kind::real ? expected.real : static_cast<double>(expected.integer);
-  const bool equal = got.kind == RunValue::Kind::text ? got.text == expected.text : a == b;
+  const bool is_real = got.kind == RunValue::Kind::real || expected.kind == RunValue::Kind::real;
+  const bool equal = got.kind == RunValue::Kind::text ? got.text == expected.text
+                     : is_real                        ? a == b
+                                                      : got.integer == expected.integer;
   out.elements = 1;
   out.equal = equal;
   out.tightest_t = equal ? kTightest : kNever;
