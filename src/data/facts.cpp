@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -118,7 +121,13 @@ class Journal {
  public:
   explicit Journal(const std::string& path)
       : path_(path), fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-    if (fd_ < 0) fail({Code::io, {path, 0, 0, {}}, "cannot open the journal", {"choose another --out or --facts"}});
+    if (fd_ < 0) broken("open");
+    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 &&
+        errno == EWOULDBLOCK)  // two who append would write into each other's lines
+      fail({Code::environment,
+            {path, 0, 0, {}},
+            "the journal is in use by another process",
+            {"wait for it, or choose another --out or --facts"}});
   }
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -136,18 +145,23 @@ class Journal {
       whole += static_cast<off_t>(begin);
       rest.erase(0, begin);
     }
-    if (::ftruncate(fd_, whole) != 0 || ::lseek(fd_, whole, SEEK_SET) < 0) broken();
+    if (::ftruncate(fd_, whole) != 0 || ::lseek(fd_, whole, SEEK_SET) < 0) broken("write");
   }
   void append(const std::string& text) {
     for (std::string_view left = text; !left.empty();) {
       const ssize_t n = ::write(fd_, left.data(), left.size());
-      if (n <= 0) broken();
+      if (n <= 0) broken("write");
       left.remove_prefix(static_cast<std::size_t>(n));
     }
   }
 
  private:
-  [[noreturn]] void broken() const { fail({Code::io, {path_, 0, 0, {}}, "cannot write the journal", {}}); }
+  [[noreturn]] void broken(const char* what) const {
+    fail({Code::environment,
+          {path_, 0, 0, {}},
+          fmt::format("cannot {} the journal: {}", what, std::strerror(errno)),
+          {"choose another --out or --facts"}});
+  }
   std::string path_;
   int fd_;
 };
