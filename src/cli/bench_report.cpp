@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 
+#include "base/text.h"
+
 namespace passnet::cli {
 
 namespace {
@@ -97,7 +99,8 @@ std::string speedup_text(const Ratio& ratio) {
 }
 
 std::string record_text(const Record& r) {
-  std::string line = fmt::format("{}  {}  {}", r.graph, r.candidate, status_name(r.status));
+  std::string line =
+      fmt::format("{}  {}  {}", text_printable(r.graph), text_printable(r.candidate), status_name(r.status));
   if (r.timed)
     line += fmt::format("  {}  {:.4g} ms against {:.4g} ms", speedup_text(r.speedup), r.compiled.e2e.median,
                         r.eager.e2e.median);

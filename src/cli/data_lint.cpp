@@ -1,8 +1,10 @@
 // passnet data lint: what the graphs and tasks of a corpus are worth.
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "bench/lint.h"
 #include "cli/data.h"
 #include "cli/graph_list.h"
@@ -28,26 +30,32 @@ std::string lint_one(const std::string& path, Engine& engine) {
   return json_line(out);
 }
 
+void say(const LintOptions& o, const std::string& graph, const ordered_json& findings) {
+  if (o.json)
+    fmt::print("{}\n", json_line(ordered_json({{"graph", graph}, {"findings", findings}})));
+  else
+    for (const auto& f : findings)
+      fmt::print("{}: {}: {}\n", text_printable(graph), f.at("flaw").get<std::string>(),
+                 text_printable(f.at("why").get<std::string>()));
+  std::fflush(stdout);
+}
+
 int lint(const LintOptions& o) {
   const std::vector<std::string> graphs = o.selection.resolve();
-  std::vector<ordered_json> found(graphs.size());
-  std::size_t flawed = 0;
+  std::map<std::size_t, ordered_json> found;  // those behind one that is not done yet
+  std::size_t flawed = 0, said = 0;
   Progress progress("graphs", graphs.size(), o.json);
   data::farm_run(
       o.farm, lint_one, graphs.size(), [&](std::size_t i) { return graphs[i]; },
       [&](std::size_t i, data::FarmAnswer answer) {
-        found[i] = answer.ok ? ordered_json::parse(answer.text)
+        ordered_json& findings = found[i];
+        findings = answer.ok ? ordered_json::parse(answer.text)
                              : ordered_json::array({{{"flaw", "fails"}, {"why", std::move(answer.text)}}});
-        flawed += found[i].empty() ? 0 : 1;
+        flawed += findings.empty() ? 0 : 1;
+        for (; !found.empty() && found.begin()->first == said; ++said, found.erase(found.begin()))
+          say(o, graphs[said], found.begin()->second);
         progress.step(flawed);
       });
-  for (std::size_t i = 0; i < graphs.size(); ++i) {
-    if (o.json)
-      fmt::print("{}\n", json_line(ordered_json({{"graph", graphs[i]}, {"findings", found[i]}})));
-    else
-      for (const auto& f : found[i])
-        fmt::print("{}: {}: {}\n", graphs[i], f.at("flaw").get<std::string>(), f.at("why").get<std::string>());
-  }
   if (!o.json) fmt::print(stderr, "{} of {} graphs should not be trained on\n", flawed, graphs.size());
   return flawed == 0 ? kOk : kFailed;
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "bench/journal.h"
 #include "bench/log.h"
 #include "cli/bench_options.h"
@@ -77,7 +78,10 @@ int eval(const Options& o) {
           progress.step(failed);
         },
         say_waiting);
-    if (!finished) return kInterrupted;
+    if (!finished) {
+      fmt::print(stderr, "stopped with {} of {} graphs evaluated; there is no score\n", records.size(), jobs.size());
+      return kInterrupted;
+    }
   }
   std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) { return a.graph < b.graph; });
   for (const Record& r : records) log += log_text(r);
@@ -98,9 +102,9 @@ int eval(const Options& o) {
     for (const Record& r : records) {
       fmt::print("{}\n", record_text(r));
       for (std::size_t i = 1; i < r.errors.size(); ++i) fmt::print("  {}\n", error_line(r.errors[i]));
-      for (const std::string& note : r.notes) fmt::print("  {}\n", note);
+      for (const std::string& note : r.notes) fmt::print("  {}\n", text_printable(note));
     }
-    fmt::print("{}: AS {:.4f} over {} graph{}\n", tasks[0].name, *card.score.as, records.size(),
+    fmt::print("{}: AS {:.4f} over {} graph{}\n", text_printable(tasks[0].name), *card.score.as, records.size(),
                records.size() == 1 ? "" : "s");
   }
   return failed == 0 ? kOk : kFailed;
