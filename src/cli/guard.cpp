@@ -234,7 +234,9 @@ void add_guard(CLI::App& app, Outcome& outcome) {
   suite->add_option("--suite", o->folder, "The suite's folder")->type_name("DIR")->capture_default_str();
   suite->add_option("--device", o->device, "cpu or cuda")->capture_default_str();
   suite->add_option("--timeout", o->timeout_s, "Seconds for one candidate")->check(kPositive)->capture_default_str();
-  suite->add_option("--memory", o->memory_mib, "MiB for one candidate")->check(kPositive)->capture_default_str();
+  suite->add_option("--memory", o->memory_mib, "MiB for one candidate")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
   add_jobs(*suite, o->jobs, "Candidates");
   suite->add_flag("--all", o->all, "Show those that are as expected too");
   suite->add_flag("--json", o->json, "One JSON object a line");
