@@ -237,7 +237,7 @@ void job_serve(guard::Channel& channel) {
   auto request = channel.receive(60);
   if (!request) return;
   try {
-    serve(channel, json::parse(*request));
+    serve(channel, json_read<json>(*request));
   } catch (const Failure& failure) {
     answer(channel, failed(Status::runtime_fail, failure.error), false, 0);
   }
