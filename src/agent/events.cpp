@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <span>
 
 namespace passnet::agent {
 
@@ -30,6 +31,26 @@ const Required* required(std::string_view event) {
   return nullptr;
 }
 
+// What may be left out, and what it is where it is there.
+using Known = std::pair<const char*, bool (Json::*)() const noexcept>;
+constexpr Known kInEvent[] = {
+    {"agent_args", &Json::is_object},    {"content", &Json::is_string}, {"finish", &Json::is_string},
+    {"graphs", &Json::is_array},         {"model", &Json::is_string},   {"prompt", &Json::is_string},
+    {"score", &Json::is_number},         {"start", &Json::is_string},   {"step", &Json::is_number_integer},
+    {"steps", &Json::is_number_integer}, {"tool", &Json::is_string},    {"why", &Json::is_string},
+};
+constexpr Known kInMessage[] = {{"role", &Json::is_string}, {"reasoning_content", &Json::is_string}};
+constexpr Known kInTokens[] = {{"prompt", &Json::is_number_integer},
+                               {"completion", &Json::is_number_integer},
+                               {"total", &Json::is_number_integer}};
+bool fits(const Json& object, std::span<const Known> known) {
+  return std::all_of(known.begin(), known.end(), [&](const Known& k) {
+    const auto at = object.find(k.first);
+    return at == object.end() || ((*at).*k.second)();
+  });
+}
+bool is_message(const Json& j) { return j.is_object() && fits(j, kInMessage); }
+
 // What an attempt leaves behind is written where its names say: they lead nowhere else.
 bool is_task(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
@@ -47,6 +68,9 @@ bool is_event(const Json& j) {
     return false;
   if (const auto attempt = j["attempt"].get<std::int64_t>(); attempt < 0 || attempt > kMostAttempts) return false;
   if (j.contains("files") && !are_passes(j["files"])) return false;
+  if (!fits(j, kInEvent) || (j.contains("message") && !is_message(j["message"]))) return false;
+  if (j.contains("tokens") && !fits(j["tokens"], kInTokens)) return false;
+  if (j.contains("messages") && !std::all_of(j["messages"].begin(), j["messages"].end(), is_message)) return false;
   return std::all_of(row->keys.begin(), row->keys.end(),
                      [&](const auto& key) { return j.contains(key.first) && j[key.first].type() == key.second; });
 }
