@@ -4,16 +4,28 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 namespace passnet::cli {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+// A line can be written over.
+bool is_capable() {
+  const char* name = std::getenv("TERM");
+  return name != nullptr && *name != 0 && std::string_view(name) != "dumb";
+}
+
+}  // namespace
+
 Progress::Progress(std::string what, std::size_t total, bool quiet)
     : what_(std::move(what)),
       total_(total),
       quiet_(quiet),
-      terminal_(::isatty(STDERR_FILENO) == 1),
+      terminal_(::isatty(STDERR_FILENO) == 1 && is_capable()),
       begin_(Clock::now()),
       last_(begin_) {}
 
