@@ -106,7 +106,7 @@ int list(const Options& o) {
     print_json(document);
   else if (rows.size() > 1)
     print_table(rows);
-  else
+  else if (!failed)
     fmt::print(stderr, "no runs in '{}'\n", o.folder);
   return failed ? kFailed : kOk;
 }
