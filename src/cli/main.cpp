@@ -29,16 +29,23 @@ class Help final : public CLI::Formatter {
   }
 };
 
-// CLI11 misses a command before it says which word is none.
-std::optional<std::string> unknown_command(const CLI::App& app) {
+// CLI11 misses a command before it says which word is none, and knows no nearest one.
+std::optional<std::string> unknown_word(const CLI::App& app) {
   const CLI::App* at = &app;
   while (!at->get_subcommands().empty()) at = at->get_subcommands()[0];
-  std::vector<std::string> names;
-  for (const CLI::App* command : at->get_subcommands({})) names.push_back(command->get_name());
   const std::vector<std::string> words = at->remaining();
-  if (names.empty() || words.empty()) return std::nullopt;
-  const auto nearest = text_nearest(words[0], std::vector<std::string_view>(names.begin(), names.end()), 1);
-  return fmt::format("{} has no {} '{}'{}", at->get_name(), words[0].starts_with('-') ? "option" : "command", words[0],
+  if (words.empty()) return std::nullopt;
+  const std::string word = words[0].substr(0, words[0].find('='));
+  const bool is_option = word.starts_with('-');
+  std::vector<std::string> names;
+  if (is_option)
+    for (const CLI::Option* option : at->get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  else
+    for (const CLI::App* command : at->get_subcommands({})) names.push_back(command->get_name());
+  if (names.empty()) return std::nullopt;
+  const auto nearest = text_nearest(word, std::vector<std::string_view>(names.begin(), names.end()), 1);
+  return fmt::format("{} has no {} '{}'{}", at->get_name(), is_option ? "option" : "command", word,
                      nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest[0]));
 }
 
@@ -46,7 +53,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   std::ostringstream out, err;
   const int code = app.exit(error, out, err);
   fmt::print("{}", out.str());
-  if (const auto unknown = code == 0 ? std::nullopt : unknown_command(app))
+  if (const auto unknown = code == 0 ? std::nullopt : unknown_word(app))
     err.str(*unknown + "\nRun with --help for more information.\n");
   const std::string said = err.str();
   for (const std::string_view line : text_lines(said)) fmt::print(stderr, "{}\n", text_printable(line));
