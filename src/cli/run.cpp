@@ -67,20 +67,20 @@ void print_json(const std::string& graph, const Evaluation& e) {
 std::string t_text(int t) { return t < kNever ? fmt::format("t = {}", t) : "no t"; }
 
 void print_text(const std::string& graph, const Evaluation& e) {
-  fmt::print("{}: {}\n", graph, status_name(e.status));
+  fmt::print("{}: {}\n", text_printable(graph), status_name(e.status));
   for (const AppliedPass& p : e.passes)
     fmt::print("  {}: {} match{}{}\n", p.name, p.matches, p.matches == 1 ? "" : "es",
                p.left_out == 0 ? "" : fmt::format("; {} more cannot become one call", p.left_out));
   for (const KernelReport& k : e.kernels)
-    fmt::print("  kernel {}({}) grid ({}, {}, {}){}, {}\n", k.name, k.constexprs, k.grid[0], k.grid[1], k.grid[2],
-               k.variants > 1 ? fmt::format(", the fastest of {}", k.variants) : "",
+    fmt::print("  kernel {}({}) grid ({}, {}, {}){}, {}\n", k.name, text_printable(k.constexprs), k.grid[0], k.grid[1],
+               k.grid[2], k.variants > 1 ? fmt::format(", the fastest of {}", k.variants) : "",
                cached(k) ? "cached" : fmt::format("compiled in {:.0f} ms", k.compile_ms));
   for (const OutputComparison& o : e.comparison.outputs) {
     fmt::print("  {}: {} of {} elements, right from {}, max diff {:.3g}, mean diff {:.3g}\n", o.name,
                dtype_row(o.dtype).name, o.elements, t_text(o.tightest_t), o.max_diff, o.mean_diff);
     if (o.wrong > 0 && e.errors.empty()) fmt::print("    {}\n", wrong_text(o));
   }
-  for (const std::string& n : e.notes) fmt::print("  {}\n", n);
+  for (const std::string& n : e.notes) fmt::print("  {}\n", text_printable(n));
   std::fflush(stdout);
   for (const Error& error : e.errors) fmt::print(stderr, "{}\n", error_text(error));
 }
