@@ -459,7 +459,9 @@ struct HostMachine::Strings {
   // What the arguments of ljust, rjust, center and zfill say.
   static FormatSpec width_fill(HostMachine& m, const Call& c) {
     FormatSpec spec;
-    spec.width = std::clamp<std::int64_t>(m.integer(c.args[0], c.place), 0, 100'000);
+    constexpr std::int64_t kWidest = 100'000;
+    spec.width = std::max<std::int64_t>(m.integer(c.args[0], c.place), 0);
+    if (spec.width > kWidest) m.refuse(Code::limit, "a string grows too long", c.place);
     if (c.args.size() > 1 && arg(m, c, 1).size() == 1) spec.fill = arg(m, c, 1)[0];
     return spec;
   }

@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::size_t kMostItems = 4096;  // of a tuple
 
-// Whether an operand has no more parts than there is room for: t = (t, t) doubles them.
-bool fits(const Operand& v, std::size_t& room) {
-  if (room-- == 0) return false;
-  return std::all_of(v.items.begin(), v.items.end(), [&](const Operand& item) { return fits(item, room); });
+// Whether an operand has no more parts than there is room for, nor lies deeper: t = (t, t) doubles them.
+bool fits(const Operand& v, std::size_t& room, int depth) {
+  if (depth == 0 || room-- == 0) return false;
+  return std::all_of(v.items.begin(), v.items.end(), [&](const Operand& item) { return fits(item, room, depth - 1); });
 }
 
 }  // namespace
@@ -49,8 +49,9 @@ Operand Lowering::eval(const py::Expr& e) {
   step();
   const At at(*this, e.place);
   Operand out = eval_one(e);
+  constexpr int kDeepest = 64;
   std::size_t room = 1 << 14;
-  if (!fits(out, room)) refuse("the tuple is too long", {}, ErrorCode::limit);
+  if (!fits(out, room, kDeepest)) refuse("the tuple is too long or too deep", {}, ErrorCode::limit);
   return out;
 }
 
