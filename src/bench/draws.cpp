@@ -29,6 +29,7 @@ constexpr Kind kMilder[] = {{4, Normals::zeros, true},     {4, Normals::zeros, t
                             {4, Normals::quick, false},    {2, Normals::quick, false},      {1, Normals::quick, true},
                             {1, Normals::quick, false}};
 constexpr std::uint64_t kLiteralOneOf = 16;
+constexpr std::size_t kMostGiven = std::size_t{1} << 22;  // elements that are written down one by one
 constexpr double kTenth = 0.1;
 
 using Random = std::mt19937_64;
@@ -51,13 +52,25 @@ void keep_sign(TensorMeta& meta, const TensorMeta& recorded) {
   if (!bound || (mean > 0 ? bound->real < 0 : bound->real > 0)) bound = MetaNumber{0, 0, false};
 }
 
-// Integers of the value `all` are drawn from these instead.
 struct Bounds {
   std::int64_t low, high;
 };
+// Integers of the value `all` are drawn from these instead.
 Bounds bounds_for(std::int64_t all, bool may_grow) {
   if (all == 0 && may_grow) return {0, 1};
   return {std::min<std::int64_t>(all, 0), std::max<std::int64_t>(all, 0)};
+}
+
+std::vector<std::int64_t> those_within(std::vector<std::int64_t> literals, const Bounds& bounds) {
+  std::erase_if(literals, [&](std::int64_t x) { return x < bounds.low || x > bounds.high; });
+  return literals;
+}
+
+Bounds bounds_of(const TensorMeta& meta) {
+  const auto value = [](const std::optional<MetaNumber>& x) {
+    return !x ? 0 : x->integral ? x->integer : static_cast<std::int64_t>(std::clamp(x->real, -0x1p62, 0x1p62));
+  };
+  return {value(meta.min_val), value(meta.max_val)};
 }
 
 template <class T>
@@ -65,10 +78,7 @@ bool all_equal(const std::vector<T>& values) {
   return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
 }
 
-void put_among(std::vector<std::int64_t>& values, std::vector<std::int64_t> literals, Random& random) {
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  const std::int64_t least = std::min<std::int64_t>(*low, 0), most = *high;
-  std::erase_if(literals, [&](std::int64_t x) { return x < least || x > most; });
+void put_among(std::vector<std::int64_t>& values, const std::vector<std::int64_t>& literals, Random& random) {
   if (literals.empty()) return;
   for (std::int64_t& x : values)
     if (random() % kLiteralOneOf == 0) x = literals[random() % literals.size()];
@@ -104,7 +114,8 @@ void keep_finite(TensorData& data, Dtype dtype) {
 void vary(TensorData& data, bool may_grow, const std::vector<std::int64_t>& literals, Random& random) {
   if (!all_equal(data.integers)) {
     shuffle(data.integers, random);
-    return put_among(data.integers, literals, random);
+    const auto [low, high] = std::minmax_element(data.integers.begin(), data.integers.end());
+    return put_among(data.integers, those_within(literals, {std::min<std::int64_t>(*low, 0), *high}), random);
   }
   if (!all_equal(data.reals)) return shuffle(data.reals, random);
   for (double& x : data.reals) x += (x == 0 ? 1 : x) * kTenth * (2 * static_cast<double>(random() >> 11) * 0x1p-53 - 1);
@@ -112,13 +123,22 @@ void vary(TensorData& data, bool may_grow, const std::vector<std::int64_t>& lite
   data.integers = other_integers(data.integers.size(), data.integers[0], may_grow, random);
 }
 
-void vary(TensorMeta& meta, bool may_grow, Random& random) {
+// A number that the graph asks for is rare in a wide range.
+void put_in_range(TensorMeta& meta, const Bounds& range, const std::vector<std::int64_t>& literals, Random& random) {
+  const std::vector<std::int64_t> within = those_within(literals, range);
+  if (within.empty() || range.high < range.low || meta.element_count() > kMostGiven) return;
+  std::uniform_int_distribution<std::int64_t> one(range.low, range.high);
+  std::vector<std::int64_t> values(meta.element_count());
+  for (std::int64_t& x : values) x = one(random);
+  put_among(values, within, random);
+  meta.data = TensorData{std::move(values), {}};
+}
+
+void vary(TensorMeta& meta, bool may_grow, const std::vector<std::int64_t>& literals, Random& random) {
   constexpr std::size_t kFew = 64;  // more are never all as recorded
-  const auto value = [](const std::optional<MetaNumber>& x) {
-    return !x ? 0 : x->integral ? x->integer : static_cast<std::int64_t>(std::clamp(x->real, -0x1p62, 0x1p62));
-  };
-  const std::int64_t low = value(meta.min_val);
-  if (low != value(meta.max_val) || meta.element_count() < 2) return;
+  const auto [low, most] = bounds_of(meta);
+  if (low != most) return put_in_range(meta, {low, most}, literals, random);
+  if (meta.element_count() < 2) return;
   if (meta.element_count() <= kFew) {
     meta.data = TensorData{other_integers(meta.element_count(), low, may_grow, random), {}};
     return;
@@ -126,6 +146,43 @@ void vary(TensorMeta& meta, bool may_grow, Random& random) {
   const Bounds bounds = bounds_for(low, may_grow);
   meta.min_val = MetaNumber{static_cast<double>(bounds.low), bounds.low, true};
   meta.max_val = MetaNumber{static_cast<double>(bounds.high), bounds.high, true};
+}
+
+// Of every second row of `out` one element, of a single row one.
+template <class T, class F>
+std::vector<T> mostly(T usual, const TensorMeta& meta, Random& random, F rare) {
+  std::vector<T> out(meta.element_count(), usual);
+  const std::size_t row = meta.shape.empty() ? 1 : static_cast<std::size_t>(meta.shape.back());
+  for (std::size_t i = 0; i < std::max<std::size_t>(out.size() / row / 2, 1); ++i) out[random() % out.size()] = rare();
+  return out;
+}
+
+// One number nearly everywhere: zero, or an end of the range; elsewhere one far out, the other end, or a literal.
+void make_sparse(TensorMeta& meta, const std::vector<std::int64_t>& literals, Random& random) {
+  constexpr double kAtLeast = 8;
+  const std::size_t count = meta.element_count();
+  if (count < 2 || count > kMostGiven) return;
+  const bool up = random() % 2 == 0;
+  if (dtype_row(meta.dtype).floating) {
+    const double far = std::max(meta.std.value_or(0), kAtLeast);
+    const double low = std::max(meta.min_val ? meta.min_val->real : -far, -far);
+    const double high = std::min(meta.max_val ? meta.max_val->real : far, far);
+    if (low <= 0 && high >= 0)
+      meta.data = TensorData{{}, mostly<double>(0, meta, random, [&] { return up ? high : low; })};
+    return;
+  }
+  Bounds range = meta.dtype == Dtype::boolean ? Bounds{0, 1} : bounds_of(meta);
+  if (meta.data) {
+    if (meta.data->integers.empty()) return;
+    const auto [low, high] = std::minmax_element(meta.data->integers.begin(), meta.data->integers.end());
+    range = {*low, *high};
+  }
+  const std::int64_t usual = up ? range.low : range.high;
+  std::vector<std::int64_t> rare = those_within(literals, range);
+  rare.push_back(up ? range.high : range.low);
+  std::erase(rare, usual);
+  if (!rare.empty())
+    meta.data = TensorData{mostly(usual, meta, random, [&] { return rare[random() % rare.size()]; }), {}};
 }
 
 }  // namespace
@@ -146,11 +203,15 @@ std::uint64_t draw_secret() {
 }
 
 std::vector<Draw> check_draws(std::uint64_t seed, int extra, DrawsFor graph, std::uint64_t candidate) {
-  constexpr int kOfIntegers = 16;
+  constexpr int kOfIntegers = 16, kSparse = 6;
   std::vector<Draw> out = {{seed}};
   const auto add = [&](const Kind& kind) {
     out.push_back({seed + candidate + out.size(), kind.spread, kind.normals, kind.varied});
   };
+  for (int i = 0; i < kSparse && graph.lone_elements && extra > 0; ++i) {
+    add(kKinds[0]);
+    out.back().sparse = true;
+  }
   for (int i = 0; i < kOfIntegers && graph.small_integers && extra > 0; ++i) add(kKinds[0]);
   for (int i = 0; i < extra; ++i) add(kKinds[static_cast<std::size_t>(i) % std::size(kKinds)]);
   if (graph.halves && extra > 0) add(kOfHalves);
@@ -158,6 +219,7 @@ std::vector<Draw> check_draws(std::uint64_t seed, int extra, DrawsFor graph, std
 }
 
 std::optional<Draw> milder(const Draw& draw) {
+  if (draw.sparse) return std::nullopt;
   const auto* at = std::find_if(std::begin(kMilder), std::end(kMilder), [&](const Kind& k) {
     return k.spread == draw.spread && k.normals == draw.normals && k.varied == draw.varied &&
            k.same_sign == draw.same_sign;
@@ -178,9 +240,13 @@ std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const 
       spread(meta, draw.spread);
       if (draw.same_sign) keep_sign(meta, metas[i]);
     }
+    if (draw.sparse && !(i < fixed.size() && fixed[i]) && random() % 4 != 0) {
+      make_sparse(meta, literals, random);
+      continue;
+    }
     if (!draw.varied || !can_vary(meta) || (i < fixed.size() && fixed[i])) continue;
     if (!meta.data) {
-      vary(meta, may_grow, random);
+      vary(meta, may_grow, literals, random);
       continue;
     }
     vary(*meta.data, may_grow, literals, random);
@@ -196,6 +262,7 @@ bool can_vary(const TensorMeta& meta) {
 std::string draw_text(const Draw& draw) {
   if (draw.recorded()) return "the recorded inputs";
   std::string out = "inputs drawn anew";
+  if (draw.sparse) out += ", some one number but for a few elements";
   if (draw.spread != 1) out += fmt::format(", {} times as wide", draw.spread);
   if (draw.hard()) out += ", some far out";
   if (draw.same_sign) out += ", of the recorded sign";

@@ -22,6 +22,7 @@ struct Draw {
   Normals normals = Normals::torch;  // torch: exactly as recorded
   bool varied = false;     // what is the same in every other draw is not: recorded contents, integers of one value
   bool same_sign = false;  // what is recorded as positive or as negative stays so
+  bool sparse = false;     // some inputs are one number, but for a few elements
   bool recorded() const { return normals == Normals::torch; }
   bool hard() const { return normals == Normals::far || normals == Normals::zeros || normals == Normals::lone; }
 };
@@ -32,6 +33,7 @@ struct Draw {
 struct DrawsFor {
   bool halves = false;          // the graph gives some
   bool small_integers = false;  // decide its answer, and are few: many draws, since each has few of the rare contents
+  bool lone_elements = false;   // of many decide: `any`, `all`; elsewhere some of any part decide alike
 };
 std::vector<Draw> check_draws(std::uint64_t seed, int extra, DrawsFor graph, std::uint64_t candidate);
 
@@ -44,8 +46,8 @@ std::optional<Draw> milder(const Draw& draw);
 // The metas that are replayed for a draw on `device`. A constant tensor (std 0) gets a tenth of its value as spread, so
 // that an answer that does not depend on it is found out. An index stays one: contents change places, integers of one
 // value get smaller ones, and zeros become ones only on a CPU, where eager survives an index that is too large.
-// `literals`: integers that the graph compares with or adds; some of them are put among the contents. `fixed`: tensors
-// that are not varied, by index.
+// `literals`: integers that the graph compares with or adds; some of them are put among the contents and among what is
+// drawn from a range. `fixed`: tensors that are not varied, by index.
 std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const Draw& draw, DeviceType device,
                                     const std::vector<std::int64_t>& literals = {},
                                     const std::vector<bool>& fixed = {});

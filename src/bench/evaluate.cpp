@@ -31,6 +31,15 @@ bool gives_halves(const RunValue& value) {
   });
 }
 
+// Nodes whose answer one element of many may decide.
+bool has_lone_elements(const Graph& graph) {
+  constexpr std::string_view kNames[] = {"any", "all", "equal", "allclose"};
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+    const std::string_view name = std::string_view(node.target).substr(node.target.rfind('.') + 1);
+    return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+  });
+}
+
 }  // namespace
 
 void Evaluation::note(std::string text) {
@@ -60,10 +69,11 @@ class Evaluator::Impl {
       judge_ = std::make_unique<CaseJudge>(*source_, engine_, options_.at);
       answers_ = std::make_unique<AnswerCheck>(graph_, *judge_, engine_, is_anyones(), out_);
       cases_.push_back(need(source_->recorded(options_.seed), Status::eager_fail));
-      draws_ =
-          check_draws(options_.seed, options_.draws,
-                      {.halves = gives_halves(cases_[0].expected), .small_integers = source_->has_small_integers()},
-                      candidate_graph_.digest(options_.secret));
+      draws_ = check_draws(options_.seed, options_.draws,
+                           {.halves = gives_halves(cases_[0].expected),
+                            .small_integers = source_->has_small_integers(),
+                            .lone_elements = has_lone_elements(graph_.graph)},
+                           candidate_graph_.digest(options_.secret));
       stage("compile");
       make_subject();
       stage("run");
@@ -215,6 +225,7 @@ class Evaluator::Impl {
       if (hardest->draw.hard()) hard_.push_back(hardest->draw);
       check(*hardest);
       hardest->moved.clear();
+      if (hardest->draw.sparse) continue;  // nothing to be timed on
       if (hardest->firm)
         at = i;
       else

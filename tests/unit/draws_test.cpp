@@ -60,6 +60,41 @@ TEST(Draws, LiteralsOfTheGraphAreAmongContents) {
   EXPECT_EQ(std::find(contents.begin(), contents.end(), 1000), contents.end());  // no index is larger than before
 }
 
+TEST(Draws, LiteralsOfTheGraphAreInRanges) {
+  TensorMeta ids = meta(Dtype::int64, {4, 64});
+  ids.min_val = MetaNumber{2, 2, true};
+  ids.max_val = MetaNumber{30521, 30521, true};
+  const TensorMeta other = drawn_metas({ids}, kHard, DeviceType::cuda, {0, 7, 40000})[0];
+  ASSERT_TRUE(other.data);
+  const auto& contents = other.data->integers;
+  EXPECT_EQ(contents.size(), 256U);
+  EXPECT_GT(std::count(contents.begin(), contents.end(), 7), 1);
+  EXPECT_GE(*std::min_element(contents.begin(), contents.end()), 2);
+  EXPECT_LE(*std::max_element(contents.begin(), contents.end()), 30521);
+  EXPECT_FALSE(drawn_metas({ids}, kHard, DeviceType::cpu, {0})[0].data);
+}
+
+TEST(Draws, SparseOnesAreOneNumberNearlyEverywhere) {
+  const std::vector<Draw> draws = check_draws(1024, 2, {.lone_elements = true}, 99);
+  ASSERT_EQ(draws.size(), 9U);
+  std::set<double> numbers;
+  for (std::size_t i = 1; i < 7; ++i) {
+    ASSERT_TRUE(draws[i].sparse);
+    EXPECT_FALSE(milder(draws[i]));
+    const TensorMeta x = drawn(meta(Dtype::float32, {8, 100}), draws[i]),
+                     mask = drawn(meta(Dtype::boolean, {8, 100}), draws[i]);
+    if (mask.data) {
+      const auto ones = std::count(mask.data->integers.begin(), mask.data->integers.end(), 1);
+      EXPECT_TRUE(ones <= 4 || ones >= 796);
+    }
+    if (!x.data) continue;
+    EXPECT_GE(std::count(x.data->reals.begin(), x.data->reals.end(), 0.0), 796);
+    numbers.insert(x.data->reals.begin(), x.data->reals.end());
+  }
+  EXPECT_TRUE(numbers.contains(8) || numbers.contains(-8));
+  EXPECT_FALSE(draws[7].sparse);
+}
+
 TEST(Draws, OneValueBecomesSmallerOnes) {
   const std::vector<std::int64_t> other = drawn(of_data(std::vector<std::int64_t>(64, 3))).data->integers;
   const std::set<std::int64_t> values(other.begin(), other.end());
