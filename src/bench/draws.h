@@ -33,7 +33,7 @@ struct Draw {
 struct DrawsFor {
   bool halves = false;          // the graph gives some
   bool small_integers = false;  // decide its answer, and are few: many draws, since each has few of the rare contents
-  bool lone_elements = false;   // of many decide: `any`, `all`; elsewhere some of any part decide alike
+  bool lone_elements = false;   // of many decide: `any`, `max`; elsewhere some of any part decide alike
 };
 std::vector<Draw> check_draws(std::uint64_t seed, int extra, DrawsFor graph, std::uint64_t candidate);
 
