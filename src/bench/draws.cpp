@@ -158,11 +158,11 @@ std::vector<T> mostly(T usual, const TensorMeta& meta, Random& random, F rare) {
 }
 
 // One number nearly everywhere: zero, or an end of the range; elsewhere one far out, the other end, or a literal.
-void make_sparse(TensorMeta& meta, const std::vector<std::int64_t>& literals, Random& random) {
+// `up`: the usual one is the lesser.
+void make_sparse(TensorMeta& meta, const std::vector<std::int64_t>& literals, bool up, Random& random) {
   constexpr double kAtLeast = 8;
   const std::size_t count = meta.element_count();
   if (count < 2 || count > kMostGiven) return;
-  const bool up = random() % 2 == 0;
   if (dtype_row(meta.dtype).floating) {
     const double far = std::max(meta.std.value_or(0), kAtLeast);
     const double low = std::max(meta.min_val ? meta.min_val->real : -far, -far);
@@ -240,8 +240,9 @@ std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const 
       spread(meta, draw.spread);
       if (draw.same_sign) keep_sign(meta, metas[i]);
     }
-    if (draw.sparse && !(i < fixed.size() && fixed[i]) && random() % 4 != 0) {
-      make_sparse(meta, literals, random);
+    if (draw.sparse && !(i < fixed.size() && fixed[i]) && random() % 8 != 0) {
+      const bool up = (draw.seed >> i % 2 & 1) != 0;  // seeds follow one another: both ways come up
+      make_sparse(meta, literals, up, random);
       continue;
     }
     if (!draw.varied || !can_vary(meta) || (i < fixed.size() && fixed[i])) continue;
