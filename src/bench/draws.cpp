@@ -29,7 +29,7 @@ constexpr Kind kMilder[] = {{4, Normals::zeros, true},     {4, Normals::zeros, t
                             {4, Normals::quick, false},    {2, Normals::quick, false},      {1, Normals::quick, true},
                             {1, Normals::quick, false}};
 constexpr std::uint64_t kLiteralOneOf = 16;
-constexpr std::size_t kMostGiven = std::size_t{1} << 22;  // elements that are written down one by one
+constexpr std::size_t kMostGiven = std::size_t{1} << 20;  // elements that are written down one by one
 constexpr double kTenth = 0.1;
 
 using Random = std::mt19937_64;
