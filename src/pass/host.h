@@ -63,6 +63,8 @@ Result<HostValue> call_with_values(const PassModule& module, const py::Stmt& fun
 Result<HostValue> evaluate_expression(const PassModule& module, const py::Expr& expr, HostLimits limits = {},
                                       std::vector<std::pair<std::string_view, HostValue>> variables = {});
 Result<HostValue> evaluate_constant(const PassModule& module, std::string_view name, HostLimits limits = {});
+// Whether a module outside, "triton.language.math", has a name; true where not all its names are known.
+bool path_has(std::string_view module, std::string_view name);
 // Whether a condition at module level holds, by the names that are bound so far.
 Result<bool> evaluate_condition(const PassModule& module, const py::Expr& condition, HostLimits limits = {});
 

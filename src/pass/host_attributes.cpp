@@ -151,13 +151,6 @@ bool is_one_of(std::string_view name, const std::string_view (&known)[N]) {
   return std::find(std::begin(known), std::end(known), name) != std::end(known);
 }
 
-// Whether a module outside has a name, where all its names are known.
-bool path_has(std::string_view module, std::string_view name) {
-  if (module == "triton") return is_one_of(name, kTritonNames);
-  if (module != kLanguage) return true;
-  return tile::find_builtin(name, tile::kTl) != nullptr || tile::type_of_name(name) || is_one_of(name, kLanguageNames);
-}
-
 std::optional<HostValue> def_attribute(const py::Stmt& def, std::string_view name) {
   if (name == "__name__" || name == "__qualname__") return HostValue::string(std::string(def.name));
   if (name != "__doc__") return std::nullopt;
@@ -189,7 +182,34 @@ std::optional<HostValue> language_attribute(std::string_view path, std::string_v
   return name == "itemsize" ? std::optional(HostValue::of((bits + 7) / 8)) : std::nullopt;
 }
 
+// Modules below triton.language whose functions are rows of the front-end's table, and what else they have.
+struct LanguageModule {
+  std::string_view path;
+  std::uint8_t home;
+  std::string_view names;  // between blanks
+};
+constexpr LanguageModule kLanguageModules[] = {
+    {"triton.language.math", tile::kMath, " core "},
+    {"triton.language.extra", 0, " cuda hip libdevice "},
+    {"triton.language.extra.libdevice", tile::kLib, " "},
+    {"triton.language.extra.cuda", tile::kCuda, " libdevice utils gdc "},
+    {"triton.language.extra.cuda.libdevice", tile::kLib, " "},
+};
+
 }  // namespace
+
+bool path_has(std::string_view module, std::string_view name) {
+  if (module == "triton") return is_one_of(name, kTritonNames);
+  if (module == kLanguage)
+    return tile::find_builtin(name, tile::kTl) != nullptr || tile::is_missing_builtin(name, tile::kTl) ||
+           tile::type_of_name(name) || is_one_of(name, kLanguageNames);
+  for (const LanguageModule& m : kLanguageModules)
+    if (module == m.path)
+      return tile::find_builtin(name, m.home) != nullptr ||
+             ((m.home & (tile::kLib | tile::kCuda)) != 0 && tile::is_missing_builtin(name, m.home)) ||
+             m.names.find(fmt::format(" {} ", name)) != std::string_view::npos;
+  return true;
+}
 
 std::string language_type_name(std::string_view path) {
   if (!path.starts_with("triton.language.")) return {};

@@ -118,6 +118,11 @@ Named KernelNames::evaluate(std::string_view name, const Binding& b) const {
   if (!value) return out;
   if (value->is(HostValue::Kind::kernel)) return device_function(value->kernel);  // NAME = triton.jit(function)
   if (auto record = record_of(*value)) return *record;
+  if (value->is(HostValue::Kind::path) && value->text.starts_with("triton.") && !element_type(value->text)) {
+    out.kind = Named::Kind::path;  // NAME = getattr(tl, "exp"), tl.math if hasattr(tl, "math") else tl
+    out.path = value->text;
+    return out;
+  }
   if (auto constant = constant_of(*value)) {
     out.value = std::move(*constant);
     out.known = true;

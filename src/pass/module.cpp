@@ -123,10 +123,12 @@ bool has_own_decorator(const PassModule& module, const py::Stmt& function) {
   });
 }
 
-// except ImportError, ModuleNotFoundError, Exception, or anything, and not to raise again.
-bool catches_import_error(const py::Handler& h) {
-  const auto names_it = [](const py::Expr& e) {
-    return e.text == "ImportError" || e.text == "ModuleNotFoundError" || e.text == "Exception" ||
+// except ImportError, Exception, or anything that names it, and not to raise again.
+bool catches(const py::Handler& h, ModuleLoader::Missing what) {
+  using Missing = ModuleLoader::Missing;
+  const auto names_it = [what](const py::Expr& e) {
+    const bool import = e.text == "ImportError" || (e.text == "ModuleNotFoundError" && what == Missing::module);
+    return (what == Missing::attribute ? e.text == "AttributeError" : import) || e.text == "Exception" ||
            e.text == "BaseException";
   };
   if (std::any_of(h.body.begin(), h.body.end(), [](const py::Stmt* s) { return s->kind == py::StmtKind::raise; }))
@@ -335,6 +337,36 @@ PassModule& ModuleLoader::load_file(const std::string& name) {
   return kept;
 }
 
+namespace {
+
+// Whether x.y.z, read outside of calls, names what a module outside has not.
+bool lacks_attribute(const PassModule& module, const py::Expr& e) {
+  if (e.kind != py::ExprKind::attribute) return false;
+  const std::string head = resolve_path(module, *e.items[0]);
+  return head.empty() ? lacks_attribute(module, *e.items[0]) : !path_has(head, e.text);
+}
+
+}  // namespace
+
+// Of a statement in a try: what it needs and is not there.
+ModuleLoader::Missing ModuleLoader::missing_in(const PassModule& module, const py::Stmt& s) const {
+  const auto absent = [&](std::string_view path) { return !local_module(module, s, path) && !is_installed(path); };
+  if (s.kind == py::StmtKind::assign || s.kind == py::StmtKind::expression)
+    return s.value != nullptr && lacks_attribute(module, *s.value) ? Missing::attribute : Missing::nothing;
+  if (s.level > 0) return Missing::nothing;
+  if (s.kind == py::StmtKind::import)
+    return std::any_of(s.aliases.begin(), s.aliases.end(), [&](const py::Alias& a) { return absent(a.name); })
+               ? Missing::module
+               : Missing::nothing;
+  if (s.kind != py::StmtKind::import_from) return Missing::nothing;
+  if (absent(s.name)) return Missing::module;
+  return !local_module(module, s, s.name) &&
+                 std::any_of(s.aliases.begin(), s.aliases.end(),
+                             [&](const py::Alias& a) { return a.name != "*" && !path_has(s.name, a.name); })
+             ? Missing::name
+             : Missing::nothing;
+}
+
 void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
   using K = py::StmtKind;
   switch (s.kind) {
@@ -374,23 +406,19 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
       module.top_level_runs = true;
       return;
     }
-    case K::try_: {  // optional imports: the first arm counts, unless a file or a module that it needs is missing
-      const auto catches = std::find_if(s.handlers.begin(), s.handlers.end(), catches_import_error);
-      const auto is_missing = [&](const py::Stmt* inner) {
-        const bool from = inner->kind == K::import_from;
-        if ((!from && inner->kind != K::import) || inner->level > 0) return false;
-        const auto absent = [&](std::string_view path) {
-          return !local_module(module, *inner, path) && !is_installed(path);
-        };
-        return from ? absent(inner->name)
-                    : std::any_of(inner->aliases.begin(), inner->aliases.end(),
-                                  [&](const py::Alias& a) { return absent(a.name); });
-      };
-      const auto missing =
-          catches == s.handlers.end() ? s.body.end() : std::find_if(s.body.begin(), s.body.end(), is_missing);
+    case K::try_: {  // optional imports: the first arm counts, unless something that it needs is missing
+      std::span<const py::Stmt* const> rest = s.orelse;
       try {
-        for (auto it = s.body.begin(); it != missing; ++it) bind(module, **it);
-        const auto rest = missing == s.body.end() ? s.orelse : catches->body;
+        for (const py::Stmt* inner : s.body) {
+          const Missing what = missing_in(module, *inner);
+          const auto handler = std::find_if(s.handlers.begin(), s.handlers.end(),
+                                            [what](const py::Handler& h) { return catches(h, what); });
+          if (what != Missing::nothing && handler != s.handlers.end()) {
+            rest = handler->body;
+            break;
+          }
+          bind(module, *inner);
+        }
         for (const py::Stmt* inner : rest) bind(module, *inner);
         for (const py::Stmt* inner : s.final_body) bind(module, *inner);
       } catch (const Failure& failure) {

@@ -65,9 +65,12 @@ class ModuleLoader {
   const PassModule& load(const std::string& name);
   const std::string& folder() const { return folder_; }
   const std::map<std::string, std::unique_ptr<PassModule>>& modules() const { return modules_; }
+  // What a statement needs and is not there: a module, a name that is imported from one, an attribute of one.
+  enum class Missing : std::uint8_t { nothing, module, name, attribute };
 
  private:
   void bind(PassModule& module, const py::Stmt& statement);
+  Missing missing_in(const PassModule& module, const py::Stmt& statement) const;
   void bind_targets(PassModule& module, const py::Stmt& statement);
   static void bind_name(PassModule& module, std::string_view name, Binding binding);
   PassModule& import(const PassModule& module, py::Place place, const std::string& name);

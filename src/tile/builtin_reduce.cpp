@@ -663,6 +663,22 @@ Operand Lowering::b_isinstance(Call& c) {
   return Operand::of(ConstValue::boolean(any));
 }
 
+// hasattr(tl, "tanh"), getattr(tl, "exp", other)
+Operand Lowering::b_hasattr(Call& c) {
+  if (!c[1].is_constant() || !c[1].constant.is(ConstValue::Kind::string))
+    refuse(fmt::format("{} needs a name", c.name), "write it as a string");
+  const bool asks = c.row.name == "hasattr";
+  try {
+    Operand found = attribute(c[0], c[1].constant.text);
+    return asks ? Operand::of(ConstValue::boolean(true)) : found;
+  } catch (const Failure& failure) {
+    const bool unsupported = failure.error.code == ErrorCode::unsupported;
+    if (asks) return Operand::of(ConstValue::boolean(unsupported));
+    if (unsupported || c[2].is_none()) throw;
+  }
+  return c[2];
+}
+
 Operand Lowering::b_triton(Call& c) {
   for (std::size_t i = 0; i < c.args.size(); ++i)
     if (!c[i].is_integer())

@@ -283,6 +283,8 @@ struct BuiltinTable {
       {"int", kPython, "x", &L::b_float},
       {"len", kPython, "x", &L::b_len},
       {"isinstance", kPython, "x, kind", &L::b_isinstance},
+      {"hasattr", kPython, "x, name", &L::b_hasattr},
+      {"getattr", kPython, "x, name, default=None", &L::b_hasattr},
       {"print", kPython, "*values", &L::b_ignore},
       {"cdiv", kTriton, "x, y", &L::b_triton},
       {"next_power_of_2", kTriton, "n", &L::b_triton},

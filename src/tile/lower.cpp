@@ -209,11 +209,10 @@ void Lowering::run_annotated(const py::Stmt& s) {
   }
   const py::Expr& target = *s.targets[0];
   if (target.kind != py::ExprKind::name) refuse("only a name can be a tl.constexpr");
-  if (s.value == nullptr) refuse(fmt::format("'{}' has no value", target.text));
   const auto known = frame_->scope.find(target.text);
   if (known != frame_->scope.end() && !known->second.is(Operand::Kind::lost))
     refuse(fmt::format("'{}' has a value already; a tl.constexpr is set once", target.text), "use another name");
-  Operand v = eval(*s.value);
+  Operand v = s.value == nullptr ? Operand() : eval(*s.value);
   set_name(target.text, std::move(v));
 }
 

@@ -121,7 +121,8 @@ Operand Lowering::eval_subscript(const py::Expr& e) {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const Operand& i = dims[d];
     if (i.is_none()) {
-      out = expand_dims(out, static_cast<int>(d));
+      // of a scalar, where the one new dimension goes does not matter: row_max[:, None]
+      out = expand_dims(out, type(out).is_tile() ? static_cast<int>(d) : 0);
       continue;
     }
     if (i.is(Operand::Kind::slice)) {

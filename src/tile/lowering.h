@@ -314,6 +314,7 @@ class Lowering {
   Operand b_float(Call& c);
   Operand b_len(Call& c);
   Operand b_isinstance(Call& c);
+  Operand b_hasattr(Call& c);
   Operand b_triton(Call& c);
 
   // Helpers of the handlers.
