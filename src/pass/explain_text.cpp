@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "pass/explain.h"
 #include "py/ast.h"
@@ -64,6 +65,8 @@ std::string misfit_advice(const Reason& r, const Pattern& pattern, const MatchIn
         return fmt::format("the graph writes {}: `x += y` and `x + y` are different operators", written);
       return fmt::format("write {} as the graph does, or start or end the pattern elsewhere", written);
     case Misfit::literal:
+      if (r.has_values && r.expected.kind == ValueKind::real && std::isnan(r.expected.real))
+        return "nan equals nothing, itself neither: make the value a parameter of the pattern";
       return fmt::format("write {} as the graph does, or make the value a parameter of the pattern", written);
     case Misfit::structure: return fmt::format("write the operands as the graph does: {}", written);
     case Misfit::arguments:

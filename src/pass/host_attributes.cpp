@@ -118,11 +118,16 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNan = std
 constexpr std::pair<std::string_view, double> kNumbers[] = {{"math.tau", 6.283185307179586},
                                                             {"math.pi", 3.141592653589793},
                                                             {"torch.pi", 3.141592653589793},
+                                                            {"numpy.pi", 3.141592653589793},
                                                             {"math.e", 2.718281828459045},
+                                                            {"torch.e", 2.718281828459045},
+                                                            {"numpy.e", 2.718281828459045},
                                                             {"math.inf", kInfinity},
                                                             {"torch.inf", kInfinity},
+                                                            {"numpy.inf", kInfinity},
                                                             {"math.nan", kNan},
-                                                            {"torch.nan", kNan}};
+                                                            {"torch.nan", kNan},
+                                                            {"numpy.nan", kNan}};
 
 struct Methods {
   Kind kind;
