@@ -15,7 +15,7 @@ namespace passnet {
 
 using Kind = HostValue::Kind;
 
-static bool can_call(const HostValue& v) {
+bool can_call(const HostValue& v) {
   switch (v.kind) {
     case Kind::function:
     case Kind::kernel:

@@ -385,9 +385,7 @@ HostValue HostMachine::call_grid(const HostValue& grid, const HostValue& meta, p
 }
 
 void HostMachine::set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place) {
-  const bool callable =
-      grid.is(Kind::function) || grid.is(Kind::path) || grid.is(Kind::partial) || grid.is(Kind::method);
-  const HostValue made = callable ? call_grid(grid, meta, place) : grid;
+  const HostValue made = can_call(grid) ? call_grid(grid, meta, place) : grid;
   if (made.is_integral())
     raise("TypeError", fmt::format("the grid of {} is an int, which has no len(); write a tuple, (n,)", launching_),
           place);

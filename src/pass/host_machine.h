@@ -86,6 +86,7 @@ const HostValue* keyword(const HostKwargs& kwargs, std::string_view name);
 HostValue class_value(std::shared_ptr<HostClass> klass);
 // How triton calls a type by its path: "fp32" for triton.language.float32; "" for any other path.
 std::string language_type_name(std::string_view path);
+bool can_call(const HostValue& v);
 
 class HostMachine {
  public:

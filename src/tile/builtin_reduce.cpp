@@ -419,7 +419,7 @@ Operand Lowering::b_sort(Call& c) {
   const ValueId x = tensor_arg(c, 0);
   const Type from = type(x);
   const int rank = from.shape.rank, last = rank - 1;
-  if (!from.is_tile() || from.pointer || from.elem == Elem::i1 || rank == kRankLimit)
+  if (!from.is_tile() || from.pointer || rank == kRankLimit)
     refuse(fmt::format("{} of {}", c.name, triton_type(from)), "a tile of numbers");
   const Operand& dim = c[all ? 1 : 2];
   if (!dim.is_none() && axis_of(integer_arg(c, all ? 1 : 2, "dim"), rank, c.name) != last)
@@ -430,7 +430,9 @@ Operand Lowering::b_sort(Call& c) {
   if (count < 1 || count > n || (count & (count - 1)) != 0)
     refuse(fmt::format("{} of {} elements with k = {}", c.name, n, count),
            "a power of two, and no more than there are");
-  const ValueId key = is_float(from.elem) ? ordered_bits(bitcast(x, bits_elem(from.elem))) : x;
+  const ValueId key = is_float(from.elem)     ? ordered_bits(bitcast(x, bits_elem(from.elem)))
+                      : from.elem == Elem::i1 ? cast(x, Elem::i32)
+                                              : x;
   Shape pairs = from.shape, places = from.shape;
   pairs.push(n);
   places.push(static_cast<std::int32_t>(count));
@@ -445,7 +447,7 @@ Operand Lowering::b_sort(Call& c) {
   const ValueId none = constant(ConstValue::of(std::int64_t{0}), type(key).elem, places);
   const ValueId out =
       reduce(select(here, broadcast_to(expand_dims(key, rank), places), none), last, Combine::bit_or, false);
-  const ValueId sorted = is_float(from.elem) ? bitcast(ordered_bits(out), from.elem) : out;
+  const ValueId sorted = is_float(from.elem) ? bitcast(ordered_bits(out), from.elem) : cast(out, from.elem);
   if (count == n || elem_row(from.elem).bits >= 32) return Operand::tensor(sorted);
   return Operand::tensor(
       cast(sorted, is_float(from.elem) ? Elem::f32 : Elem::i32));  // as tl.max does, which Triton uses
