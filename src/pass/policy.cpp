@@ -414,7 +414,10 @@ class PolicyCheck {
     if (path.starts_with("torch.") && !path.starts_with("torch.__version__.")) {
       const std::string_view name = std::string_view(path).substr(6);
       if (is_allowed(name)) return;
-      return refuse(Code::policy, e.place, "call of " + described(callee, path), allowed_calls_note());
+      const bool needless = name == "cuda.synchronize" || name == "cuda.current_stream" || name == "cuda.empty_cache";
+      return refuse(
+          Code::policy, e.place, "call of " + described(callee, path),
+          needless ? "leave it out: launches run in their order, and the caller waits for them" : allowed_calls_note());
     }
     if (is_outside(path)) {
       const bool environment = path == "os.getenv" || path == "os.environ.get";  // an empty one: gives the default
