@@ -124,6 +124,7 @@ bool HostMachine::contains(const HostValue& container, const HostValue& item, py
     const std::size_t at = find_item(*container.items, item, place, 2);
     return at < container.items->values.size();
   }
+  if (container.is(Kind::path) && container.text == "os.environ") return false;  // an empty one
   if (auto answer = own(container, "__contains__", {item}, place)) return truth(*answer, place);
   if (container.is(Kind::tensor))
     refuse(Code::policy, "a tensor's values are searched in a wrapper", place, "values are known to kernels only");
