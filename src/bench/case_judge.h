@@ -14,8 +14,9 @@ class CaseJudge {
   CaseJudge(CaseSource& source, Engine& engine, int at) : source_(source), engine_(engine), at_(at) {}
 
   // Other draws are there to find answers that do not compute; what a last bit decides there is not held against
-  // anyone. But where the recorded inputs are flat, they are all there is to say how exact an answer is.
-  void loosen(const Case& c, Comparison& comparison) const;
+  // anyone. But where the recorded inputs are flat, they are all there is to say how exact an answer is; and what is
+  // wrong at the t that is asked for by no last bits, but by what is left out far from the recorded numbers, stays so.
+  void loosen(Case& c, Comparison& comparison, const RunValue& got, const std::vector<TensorRef>& got_inputs);
   // Where eager is crude, it may be further from the answer than a candidate is. What is wrong beside eager's and no
   // further from the answer in float64 becomes right at the t that is asked for. True: there is such an output.
   bool excuse(Case& c, Comparison& comparison, const RunValue& got, const std::vector<TensorRef>& got_inputs);
@@ -24,10 +25,9 @@ class CaseJudge {
   bool counts(Case& c, Comparison& comparison, const RunValue& got, const std::vector<TensorRef>& got_inputs);
 
  private:
-  // Whether an output is no further from the answer in float64 than eager's, and what is tolerated; nothing: there is
-  // no such answer.
-  std::optional<bool> is_exact(Case& c, std::size_t i, const std::vector<RunValue>& expected, const RunValue& got,
-                               Dtype dtype, bool tolerated = true);
+  // How far an output is from the answer in float64, beyond what is tolerated; nothing: there is no such answer.
+  std::optional<Exactness> exactness(Case& c, std::size_t i, const std::vector<RunValue>& expected, const RunValue& got,
+                                     Dtype dtype, bool tolerated = true);
   // Nobody who computes is so far off.
   bool is_constant(Case& c, const OutputComparison& o, std::size_t i, const std::vector<RunValue>& expected,
                    const RunValue& got);

@@ -429,6 +429,7 @@ std::string wrong_text(const OutputComparison& o) {
                                       o.wrong, o.elements, place_text(o.worst, o.shape), python_float(o.worst_got),
                                       python_float(o.worst_expected));
   if (o.constant) return out + "; one number everywhere would be as near, which is right at no t";
+  if (o.sloppy) out += "; that is not rounding: eager's are many times as near to the answer in float64";
   return o.wrong == 0 ? out + fmt::format(", which is right from t = {}", o.tightest_t) : out;
 }
 

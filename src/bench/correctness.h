@@ -42,6 +42,7 @@ struct OutputComparison {
   double worst_expected = 0, worst_got = 0;
   std::int64_t elements = 0;
   bool constant = false;  // some number, everywhere, would be as near: right at no t
+  bool sloppy = false;    // many times as far from the answer in float64 as eager's
 };
 
 // What an output is, on both sides; a dtype's name, or that of a Python type.

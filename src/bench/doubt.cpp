@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kTogether = 64;  // elements that lie side by side move alike
 constexpr double kTimes = 8;            // what they moved by
+constexpr double kManyTimes = 64;       // what eager's are off by
 
 std::int64_t some_of(std::int64_t elements) { return std::min<std::int64_t>(4, elements / 16); }
 
@@ -72,14 +73,6 @@ Doubt doubt_of(const std::array<const void*, 5>& data, std::int64_t n, const Tol
   return out;
 }
 
-// How far answers are from the exact one.
-struct Exactness {
-  std::int64_t further = 0;         // elements that are further off than eager's, there and beside
-  std::int64_t outliers = 0;        // than several times that
-  double eager = 0, candidate = 0;  // sums of the distances
-  bool is_as_exact() const { return further == 0 || (outliers == 0 && candidate <= eager); }
-};
-
 template <class E>
 Exactness exactness_of(const double* exact, const void* expected, const void* got, std::int64_t n,
                        const Tolerance& tolerance, Engine& engine) {
@@ -95,6 +88,7 @@ Exactness exactness_of(const double* exact, const void* expected, const void* go
       const bool finite = std::isfinite(d);
       out.further += finite && d <= allowed + std::max(off[i], usual) ? 0 : 1;
       out.outliers += finite && d <= allowed + std::max(off[i], kTimes * usual) ? 0 : 1;
+      out.lost += !finite || d > allowed + kManyTimes * std::max(off[i], usual) ? 1 : 0;
       out.eager += off[i];
       out.candidate += d;
     }
@@ -103,9 +97,11 @@ Exactness exactness_of(const double* exact, const void* expected, const void* go
     for (std::int64_t i = begin; i < end; i += kTogether) look(i, std::min(kTogether, end - i), out);
   });
   Exactness out;
+  out.elements = n;
   for (const Exactness& b : blocks) {
     out.further += b.further;
     out.outliers += b.outliers;
+    out.lost += b.lost;
     out.eager += b.eager;
     out.candidate += b.candidate;
   }
@@ -146,6 +142,7 @@ bool Doubt::explains() const {
   constexpr std::int64_t kOneOf = std::int64_t{1} << 16;  // may jump though none of its like did
   return broken == 0 && unexplained <= 4 * usual + std::min<std::int64_t>(4, elements / kOneOf);
 }
+bool Exactness::is_sloppy() const { return lost > elements / 1024 + some_of(elements); }
 bool Doubt::is_broad() const { return usual > elements / 64 + some_of(elements); }
 
 Result<std::optional<Doubt>> doubt_of(const RunValue& expected, const RunValue& got,
@@ -178,21 +175,20 @@ Result<std::optional<Doubt>> doubt_of(const RunValue& expected, const RunValue& 
   return std::optional(out);
 }
 
-Result<bool> is_as_exact(const RunValue& exact, const TensorRef& expected, const TensorRef& got, Tolerance tolerance,
-                         Engine& engine) {
+Result<Exactness> exactness_of(const RunValue& exact, const TensorRef& expected, const TensorRef& got,
+                               Tolerance tolerance, Engine& engine) {
+  const std::int64_t n = describe(expected).element_count();
   if (exact.kind != RunValue::Kind::tensor || exact.tensor.dtype != Dtype::float64 ||
       !(exact.tensor.sizes == expected.sizes) || !(got.sizes == expected.sizes))
-    return false;
+    return Exactness{n, n, n, 0};
   const MemoryOrder order(expected);
   auto x = order.flat(exact.tensor, engine), a = order.flat(expected, engine), b = order.flat(got, engine);
   if (!x) return std::move(x.error());
   if (!a) return std::move(a.error());
   if (!b) return std::move(b.error());
-  bool out = false;
+  Exactness out;
   with_element(expected.dtype, [&]<class E>(E) {
-    out = exactness_of<E>(static_cast<const double*>(x->data), a->data, b->data, describe(expected).element_count(),
-                          tolerance, engine)
-              .is_as_exact();
+    out = exactness_of<E>(static_cast<const double*>(x->data), a->data, b->data, n, tolerance, engine);
   });
   return out;
 }

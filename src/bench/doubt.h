@@ -23,11 +23,22 @@ struct Doubt {
 Result<std::optional<Doubt>> doubt_of(const RunValue& expected, const RunValue& got,
                                       const std::vector<const RunValue*>& moved, Tolerance tolerance, Engine& engine);
 
-// Whether no element of an answer is further from the exact one, in float64, than a tolerance and what eager's own is
-// off by: there, or at most elements beside it. Where all of them together are no further off than eager's, single ones
-// may be eight times that. False where the exact answer has another dtype or shape.
-Result<bool> is_as_exact(const RunValue& exact, const TensorRef& expected, const TensorRef& got, Tolerance tolerance,
-                         Engine& engine);
+// How far an answer is from the exact one, in float64, beside what eager's own is off by: there, or at most elements
+// beside it.
+struct Exactness {
+  std::int64_t elements = 0;
+  std::int64_t further = 0;         // that are further off than eager's, and a tolerance
+  std::int64_t outliers = 0;        // than several times that
+  std::int64_t lost = 0;            // than many times that: no order of summation does it
+  double eager = 0, candidate = 0;  // sums of the distances
+  // Where all elements together are no further off than eager's, single ones may be several times that.
+  bool is_as_exact() const { return further == 0 || (outliers == 0 && candidate <= eager); }
+  // What was computed is another, simpler function: some single elements may be on another side of a jump.
+  bool is_sloppy() const;
+};
+// Where the exact answer has another dtype or shape, nothing is as exact, and nothing sloppy.
+Result<Exactness> exactness_of(const RunValue& exact, const TensorRef& expected, const TensorRef& got,
+                               Tolerance tolerance, Engine& engine);
 
 // The numbers of a tensor on the whole.
 struct Typical {
