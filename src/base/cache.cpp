@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -89,9 +90,12 @@ Result<std::string> open_folder() {
 }
 
 std::int64_t size_limit() {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
   const char* text = std::getenv("PASSNET_CACHE_MB");
-  const std::int64_t megabytes = text == nullptr ? kDefaultMegabytes : std::atoll(text);
-  return std::max<std::int64_t>(megabytes, 1) << 20;
+  std::int64_t megabytes = 0;
+  if (text == nullptr || std::from_chars(text, text + std::strlen(text), megabytes).ec != std::errc())
+    megabytes = kDefaultMegabytes;
+  return std::clamp<std::int64_t>(megabytes, 1, kMost) << 20;
 }
 
 std::int64_t age(const std::string& path) {

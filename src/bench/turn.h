@@ -1,5 +1,6 @@
-// Who may use the machine: many verify at once, one times alone. Holds between the threads of this process and, by a
-// lock on a file, between all benches on the machine.
+// Who may use the machine: many verify at once, one times alone. Holds between the threads of this process and, by
+// locks on two files, between all benches on the machine. One says who verifies and who times; the other is a gate that
+// everybody passes on the way there: who waits to time keeps it shut, so that no more verifications begin meanwhile.
 //
 // Both kinds are served in the order in which they came, and they take turns: whoever waits to verify when a timing
 // ends goes before the next timing, so a verification waits for one timing at most and no timing waits for ever.
@@ -33,7 +34,7 @@ class Turn {
   void end_time();
 
  private:
-  void lock(int how);
+  void wait_for(int file, int how);
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -45,7 +46,7 @@ class Turn {
   // Tickets: the next to be given, and the next to be served.
   std::uint64_t verify_given_ = 0, verify_served_ = 0, time_given_ = 0, time_served_ = 0;
   std::uint64_t verify_before_ = 0;  // verifications up to this one go before the next timing
-  int lock_ = -1;
+  int lock_, gate_to_time_, gate_to_verify_;
 };
 
 // Held for a block.
