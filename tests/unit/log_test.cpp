@@ -118,11 +118,18 @@ TEST(Record, OfAnotherKindSaysWhich) {
   }
 }
 
-TEST(Record, OfALaterVersionIsRead) {
+TEST(Record, WithMoreThanIsKnownIsRead) {
   const auto read = record_from_line(
-      R"({"record": 9, "task": "t", "graph": "g", "candidate": "c", "status": "correct", "more": {"x": [1]}, "notes": null})");
+      R"({"task": "t", "graph": "g", "candidate": "c", "status": "correct", "more": {"x": [1]}, "notes": null})");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->graph, "g");
+}
+
+TEST(Record, OfALaterVersionIsNamed) {
+  const auto read = record_from_line(
+      R"({"record": 9, "task": "t", "graph": "g", "candidate": "c", "status": "correct", "notes": null})");
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("version 9"), std::string::npos);
 }
 
 TEST(Record, DeepJsonIsAnError) {
