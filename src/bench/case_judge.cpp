@@ -37,7 +37,7 @@ void CaseJudge::loosen(Case& c, Comparison& comparison, const RunValue& got, con
   for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
     OutputComparison& o = comparison.outputs[i];
     if (!law_of(o.dtype)) continue;
-    if (gains(o) && !source_.is_crude(o.dtype)) {
+    if (gains(o) && source_.is_sharp(o.dtype)) {
       const std::optional<Exactness> exact = exactness(c, i, expected, have[i], o.dtype);
       o.sloppy = exact && exact->is_sloppy();
       if (o.sloppy) continue;

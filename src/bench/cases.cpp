@@ -1,6 +1,8 @@
 #include "bench/cases.h"
 
 #include <chrono>
+#include <initializer_list>
+#include <string_view>
 
 #include "ops/effects.h"
 
@@ -19,9 +21,16 @@ constexpr int unsure_bits(Dtype dtype, DeviceType device, bool convolves) {
   return convolves ? 14 : 12;
 }
 
-bool has_convolution(const Graph& graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                     [](const Node& node) { return node.target.find("conv") != std::string::npos; });
+bool has_name_with(const Graph& graph, std::initializer_list<std::string_view> parts) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return node.target.find(part) != std::string::npos; });
+  });
+}
+bool has_convolution(const Graph& graph) { return has_name_with(graph, {"conv"}); }
+bool has_products(const Graph& graph) {
+  return has_name_with(graph,
+                       {"conv", "mm", "matmul", "linear", "einsum", "dot", "attention", "lstm", "gru", "rnn", "cdist"});
 }
 
 // Where most floats that are drawn are the mean.
@@ -87,6 +96,7 @@ CaseSource::CaseSource(const GraphFolder& graph, Subject& eager, Engine& engine,
       engine_(engine),
       device_(device),
       convolves_(has_convolution(graph.graph)),
+      multiplies_(has_products(graph.graph)),
       flat_(has_flat_inputs(graph)),
       writes_(graph_writes(graph.graph)) {}
 
@@ -213,6 +223,10 @@ const Case::Answer* CaseSource::exact(Case& c) {
 bool CaseSource::is_crude(Dtype dtype) const {
   const bool half = dtype == Dtype::float16 || dtype == Dtype::bfloat16;
   return half || (dtype == Dtype::float32 && convolves_ && device_ == DeviceType::cuda);  // TF32
+}
+
+bool CaseSource::is_sharp(Dtype dtype) const {
+  return !is_crude(dtype) && !(dtype == Dtype::float32 && multiplies_ && device_ == DeviceType::cuda);
 }
 
 Result<std::monostate> CaseSource::move(Case& c) {

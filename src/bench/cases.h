@@ -60,6 +60,8 @@ class CaseSource {
   const Case::Answer* exact(Case& c);
   // Whether eager adds up, or multiplies, in less than the dtype's own precision.
   bool is_crude(Dtype dtype) const;
+  // Whether nobody does: on a GPU, tl.dot of float32 is TF32 unless it says otherwise.
+  bool is_sharp(Dtype dtype) const;
 
   // Whether the recorded inputs say nothing of how exact an answer is: most of their numbers are one number.
   bool is_flat() const { return flat_; }
@@ -87,7 +89,7 @@ class CaseSource {
   Subject& eager_;
   Engine& engine_;
   const DeviceType device_;
-  const bool convolves_, flat_;
+  const bool convolves_, multiplies_, flat_;
   bool writes_;                        // eager changes inputs: it says so, or did with the recorded ones
   bool first_ = true, finite_ = true;  // of the recorded case: not made yet; what eager gave
   std::vector<bool> fixed_;            // metas that are not varied; empty: not known
