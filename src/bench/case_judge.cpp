@@ -130,6 +130,7 @@ bool CaseJudge::is_constant(Case& c, const OutputComparison& o, std::size_t i, c
     c.typical.push_back(is_tensor ? typical_of(expected[k].tensor, engine_).take() : Typical{});
   }
   const Typical& typical = c.typical[i];
+  if (typical.size == 0) return false;  // zero everywhere is the answer
   // What the tolerance calls right, since all is small, has to be nearer.
   const AsConstant limits = o.tightest_t <= at_ ? kNearlyConstant : AsConstant{};
   if (o.max_diff < std::min(typical.size, typical.deviation) * limits.part) return false;  // most are
