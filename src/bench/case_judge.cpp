@@ -57,8 +57,7 @@ bool CaseJudge::excuse(Case& c, Comparison& comparison, const RunValue& got, con
   for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
     OutputComparison& o = comparison.outputs[i];
     if (!source_.is_crude(o.dtype) || o.tightest_t <= at_ || have[i].kind != RunValue::Kind::tensor) continue;
-    const std::optional<Exactness> exact = exactness(c, i, expected, have[i], o.dtype);
-    if (!exact || !exact->is_as_exact()) continue;
+    if (!is_exact(c, i, expected, have[i], o.dtype).value_or(false)) continue;
     o.tightest_t = at_;
     for (int& t : o.by_law) t = std::min(t, at_);
     o.wrong = 0;
@@ -76,23 +75,18 @@ bool CaseJudge::counts(Case& c, Comparison& comparison, const RunValue& got, con
   for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
     OutputComparison& o = comparison.outputs[i];
     const auto law = law_of(o.dtype);
-    const bool far = c.draw.hard() && o.tightest_t > at;
+    wrong = wrong || (o.sloppy && o.tightest_t > at);
+    const bool far = c.draw.hard() && !o.sloppy && o.tightest_t > at;
     // A crude eager may itself be as far off as a constant.
-    bool constant = is_constant(c, o, i, expected, have[i]);
-    if (constant && source_.is_crude(o.dtype)) {
-      const std::optional<Exactness> exact = exactness(c, i, expected, have[i], o.dtype, false);
-      constant = !exact || !exact->is_as_exact();
-    }
+    const bool constant =
+        is_constant(c, o, i, expected, have[i]) &&
+        !(source_.is_crude(o.dtype) && is_exact(c, i, expected, have[i], o.dtype, false).value_or(false));
     const bool crude = source_.is_flat() && !c.draw.hard() && law && o.tightest_t > at_;
     if (!far && !constant && !crude) continue;
-    if (o.sloppy && !constant) {
-      wrong = true;
-      continue;
-    }
     if (crude && !constant) {  // how far eager's answer moves says less than how far it is off
-      const std::optional<Exactness> exact = exactness(c, i, expected, have[i], o.dtype);
+      const std::optional<bool> exact = is_exact(c, i, expected, have[i], o.dtype);
       if (exact)
-        o.tightest_t = exact->is_as_exact() ? at_ : o.tightest_t;
+        o.tightest_t = *exact ? at_ : o.tightest_t;
       else
         o.tightest_t = looser(o.tightest_t);
       continue;
@@ -120,6 +114,12 @@ std::optional<Exactness> CaseJudge::exactness(Case& c, std::size_t i, const std:
   return exactness_of(exact[i], expected[i].tensor, got.tensor, allowed, engine_).take();
 }
 
+std::optional<bool> CaseJudge::is_exact(Case& c, std::size_t i, const std::vector<RunValue>& expected,
+                                        const RunValue& got, Dtype dtype, bool tolerated) {
+  const std::optional<Exactness> exact = exactness(c, i, expected, got, dtype, tolerated);
+  return exact ? std::optional(exact->is_as_exact()) : std::nullopt;
+}
+
 bool CaseJudge::is_constant(Case& c, const OutputComparison& o, std::size_t i, const std::vector<RunValue>& expected,
                             const RunValue& got) {
   if (!law_of(o.dtype) || o.equal || got.kind != RunValue::Kind::tensor) return false;
@@ -132,7 +132,7 @@ bool CaseJudge::is_constant(Case& c, const OutputComparison& o, std::size_t i, c
   const Typical& typical = c.typical[i];
   if (typical.size == 0) return false;  // zero everywhere is the answer
   // What the tolerance calls right, since all is small, has to be nearer.
-  const AsConstant limits = o.tightest_t <= at_ ? kNearlyConstant : AsConstant{};
+  const AsConstant limits = o.sloppy || o.tightest_t <= at_ ? kNearlyConstant : AsConstant{};
   if (o.max_diff < std::min(typical.size, typical.deviation) * limits.part) return false;  // most are
   return is_as_constant(expected[i].tensor, typical, got.tensor, limits, engine_).take();
 }

@@ -28,6 +28,8 @@ class CaseJudge {
   // How far an output is from the answer in float64, beyond what is tolerated; nothing: there is no such answer.
   std::optional<Exactness> exactness(Case& c, std::size_t i, const std::vector<RunValue>& expected, const RunValue& got,
                                      Dtype dtype, bool tolerated = true);
+  std::optional<bool> is_exact(Case& c, std::size_t i, const std::vector<RunValue>& expected, const RunValue& got,
+                               Dtype dtype, bool tolerated = true);
   // Nobody who computes is so far off.
   bool is_constant(Case& c, const OutputComparison& o, std::size_t i, const std::vector<RunValue>& expected,
                    const RunValue& got);
