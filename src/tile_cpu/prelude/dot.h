@@ -93,7 +93,7 @@ INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32*
     // what cannot be read as lanes is copied first, and so is what many rows would read again from two lines of the
     // cache at once, or from too far apart to stay in it
     const bool even = bc == 1 && br % L == 0 && (u64)b % (4 * L) == 0;
-    i64 deep = L == 16 && D > 128 ? 128 : D;  // a panel and the sums stay in the first cache
+    i64 deep = D;  // where lanes are few, a panel and the sums stay in the first cache
     while (L < 16 && even && deep > 64 && deep * br > 8192) deep /= 2;
     const bool near = even && (L == 16 ? br <= (kept ? 128 : 512) : deep * br <= 8192);  // a kept copy pays sooner
     if (L < 16 && !near) deep = D;
