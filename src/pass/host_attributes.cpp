@@ -112,8 +112,11 @@ constexpr std::string_view kTorchNames[] = {"nn",
                                             "distributed"};
 
 // What modules outside are known to hold.
-constexpr std::pair<std::string_view, std::string_view> kTexts[] = {
-    {"torch.__version__", "2.13.0"}, {"triton.__version__", "3.7.1"}, {"sys.platform", "linux"}};
+constexpr std::pair<std::string_view, std::string_view> kTexts[] = {{"torch.__version__", "2.13.0"},
+                                                                    {"torch.version.cuda", "13.0"},
+                                                                    {"triton.__version__", "3.7.1"},
+                                                                    {"sys.platform", "linux"}};
+constexpr std::string_view kNothing[] = {"torch.version.hip", "torch.version.xpu"};
 constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::pair<std::string_view, double> kNumbers[] = {{"math.tau", 6.283185307179586},
                                                             {"math.pi", 3.141592653589793},
@@ -252,6 +255,7 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
         if (path == known) return HostValue::string(std::string(text));
       for (const auto& [known, number] : kNumbers)
         if (path == known) return HostValue::of(number);
+      if (is_one_of(path, kNothing)) return {};
       if (name == "__name__" && path.starts_with("builtins."))
         return HostValue::string(path.substr(path.find('.') + 1, path.rfind('.') - path.find('.') - 1));
       if (path == "sys.maxsize") return HostValue::of(std::numeric_limits<std::int64_t>::max());

@@ -272,6 +272,10 @@ bool HostMachine::holds_state(const HostValue& v, py::Place place, int depth) {
 bool HostMachine::reaches(const HostValue& v, const HostItems& items, py::Place place, int depth) {
   step(place);
   check_depth(depth, place);
+  if (v.is(Kind::method)) {  // self.run = self._fast: a circle that is cut when all this goes
+    circles_.emplace_back(v.items->values[0].items);
+    return false;
+  }
   if (v.launcher && reaches(*v.launcher->grid, items, place, depth + 1)) return true;
   const auto inside = [&](const HostItems& in) {
     return std::any_of(in.values.begin(), in.values.end(),

@@ -32,7 +32,8 @@ bool HostMachine::at_module_level(const Frame& frame) const {
 HostValue HostMachine::decorated(HostValue function, const py::Stmt& s, Frame& frame) {
   if (function.is(Kind::function) && at_module_level(frame)) {
     function.function->closure = nullptr;
-    function.function->defaults = nullptr;
+    ++defined_[&s];
+    for (const HostValue& value : function.function->defaults->values) mark_module_level(value, s.place);
   }
   for (std::size_t i = s.decorators.size(); i-- > 0;) {
     const py::Expr& d = *s.decorators[i];
@@ -318,7 +319,8 @@ HostMachine::Definition HostMachine::definition(const HostValue& v, const PassMo
     const HostFunction& f = *v.function;
     out = {f.module, f.lambda != nullptr ? "lambda" : std::string(f.statement->name),
            f.lambda != nullptr ? f.lambda->place : f.statement->place, nullptr};
-    if (f.lambda == nullptr && !f.closure) out.held_by = f.statement;
+    const auto times = defined_.find(f.statement);  // a def in a loop makes several functions
+    if (f.lambda == nullptr && !f.closure && (times == defined_.end() || times->second == 1)) out.held_by = f.statement;
   }
   const bool callable = v.is(Kind::function) || v.is(Kind::partial) || v.is(Kind::object);
   if (out.held_by != nullptr || !callable) return out;

@@ -94,6 +94,8 @@ class HostMachine {
   // A scope and the functions made in it hold one another, as do a class and the objects that it keeps.
   ~HostMachine() {
     for (const auto& scope : captured_) scope->names.clear();
+    for (const auto& held : circles_)
+      if (const auto items = held.lock()) items->values.clear();
     for (const auto& [statement, made] : classes_)
       if (made && made->attributes.items) made->attributes.items->values.clear();
   }
@@ -417,10 +419,12 @@ class HostMachine {
   std::unordered_map<const py::Expr*, HostValue> constants_;  // module-level expressions, evaluated once a call
   std::unordered_set<const PassModule*> constant_owners_;     // whose they are
   std::unordered_set<const PassModule*> ran_;                 // whose top level has run
+  std::unordered_map<const py::Stmt*, int> defined_;          // how often a def of the top level has run
   std::vector<const py::Expr*> evaluating_;
   std::unordered_map<const py::Stmt*, std::shared_ptr<HostClass>> classes_;
   std::unordered_map<const PassModule*, std::shared_ptr<HostScope>> module_scopes_;  // of modules whose top level runs
   std::vector<std::shared_ptr<HostScope>> captured_;
+  std::vector<std::weak_ptr<HostItems>> circles_;  // of objects whose methods are kept somewhere
   std::map<std::string, std::shared_ptr<HostClass>, std::less<>> exceptions_;  // Python's, as they are asked for
   std::vector<HostRaise> handling_;                                            // what a bare `raise` raises again
   std::map<std::pair<const py::Stmt*, const HostItems*>, Decorations> decorations_;

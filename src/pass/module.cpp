@@ -106,6 +106,19 @@ bool may_act(const py::Expr& call, const Binding& callee) {
          (call.items[0]->kind == py::ExprKind::name && callee.kind == Binding::Kind::function && !may_compute(callee));
 }
 
+// A docstring; a call like torch.fx.wrap("name"), but not NAMES.append(...); an `if` around such.
+bool does_nothing(const PassModule& module, const py::Stmt& s) {
+  const auto all_nothing = [&](std::span<const py::Stmt* const> body) {
+    return std::all_of(body.begin(), body.end(), [&](const py::Stmt* inner) { return does_nothing(module, *inner); });
+  };
+  if (s.kind == py::StmtKind::pass) return true;
+  if (s.kind == py::StmtKind::if_) return all_nothing(s.body) && all_nothing(s.orelse);
+  if (s.kind != py::StmtKind::expression) return false;
+  const py::Expr* root = s.value->kind == py::ExprKind::call ? root_name(*s.value) : nullptr;
+  const Binding* b = root == nullptr ? nullptr : module.find(root->text);
+  return b == nullptr || (b->kind != Binding::Kind::expression && !may_act(*s.value, *b));
+}
+
 [[noreturn]] void refuse_patch(const PassModule& module, const py::Stmt& s) {
   fail({Code::integrity,
         module.syntax.where(s.place),
@@ -257,9 +270,8 @@ std::optional<std::string> ModuleLoader::local_module(const PassModule& module, 
                                                       std::string_view path) const {
   std::string name = local_name(module, s, path);
   if (is_own_path(s, path)) return name;
-  const std::string_view first = first_of(path);
-  const bool known = first == "torch" || first == "triton" || first == "math";
-  return !known && is_file_name(name) && has_file(name) ? std::optional(std::move(name)) : std::nullopt;
+  // What torch imports is found before a file of the same name.
+  return !is_installed(path) && is_file_name(name) && has_file(name) ? std::optional(std::move(name)) : std::nullopt;
 }
 
 // What a link leads to is not the candidate's to read.
@@ -378,11 +390,9 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
       b.name = s.name;
       b.statement = &s;
       b.kind = is_kernel(module, s) ? Binding::Kind::kernel : Binding::Kind::function;
-      module.names[s.name] = b;
-      if (has_own_decorator(module, s)) {
-        module.top_level.push_back(&s);  // @register("name")
-        module.top_level_runs = true;
-      }
+      bind_name(module, s.name, b);
+      module.top_level.push_back(&s);
+      if (has_own_decorator(module, s)) module.top_level_runs = true;  // @register("name")
       return;
     }
     case K::assign:
@@ -397,42 +407,14 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
       module.top_level.push_back(&s);
       module.top_level_runs = true;
       return;
-    case K::expression: {
-      // A docstring, or a call: torch.fx.wrap("name") and the like do nothing here, NAMES.append(...) does.
-      const py::Expr* root = s.value->kind == py::ExprKind::call ? root_name(*s.value) : nullptr;
-      const Binding* b = root == nullptr ? nullptr : module.find(root->text);
-      if (b == nullptr || (b->kind != Binding::Kind::expression && !may_act(*s.value, *b))) return;
+    case K::expression:
+      if (does_nothing(module, s)) return;
       module.top_level.push_back(&s);
       module.top_level_runs = true;
       return;
-    }
-    case K::try_: {  // optional imports: the first arm counts, unless something that it needs is missing
-      std::span<const py::Stmt* const> rest = s.orelse;
-      try {
-        for (const py::Stmt* inner : s.body) {
-          const Missing what = missing_in(module, *inner);
-          const auto handler = std::find_if(s.handlers.begin(), s.handlers.end(),
-                                            [what](const py::Handler& h) { return catches(h, what); });
-          if (what != Missing::nothing && handler != s.handlers.end()) {
-            rest = handler->body;
-            break;
-          }
-          bind(module, *inner);
-        }
-        for (const py::Stmt* inner : rest) bind(module, *inner);
-        for (const py::Stmt* inner : s.final_body) bind(module, *inner);
-      } catch (const Failure& failure) {
-        if (failure.error.code != Code::pass || s.handlers.empty()) throw;
-        for (const py::Stmt* inner : s.handlers[0].body)
-          if (inner->kind == K::raise)
-            throw;
-          else
-            bind(module, *inner);
-      }
-      return;
-    }
+    case K::try_: return bind_try(module, s);
     case K::if_: {
-      if (is_main_block(s)) return;
+      if (is_main_block(s) || does_nothing(module, s)) return;
       const auto holds = evaluate_condition(module, *s.value);
       if (!holds)
         refuse(module, s.place, "a condition at module level that cannot be decided here", holds.error().message);
@@ -457,16 +439,58 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
   }
 }
 
-// What is bound again means the earlier until then: the statements run in their order, a def among them in its place.
+// Optional imports: the first arm counts, unless something that it needs is missing. What else may raise shows when the
+// statement runs, which then binds its names.
+void ModuleLoader::bind_try(PassModule& module, const py::Stmt& s) {
+  const std::size_t before = module.top_level.size();
+  std::span<const py::Stmt* const> rest = s.orelse;
+  try {
+    for (const py::Stmt* inner : s.body) {
+      const Missing what = missing_in(module, *inner);
+      const auto handler =
+          std::find_if(s.handlers.begin(), s.handlers.end(), [what](const py::Handler& h) { return catches(h, what); });
+      if (what != Missing::nothing && handler != s.handlers.end()) {
+        rest = handler->body;
+        break;
+      }
+      bind(module, *inner);
+    }
+    for (const py::Stmt* inner : rest) bind(module, *inner);
+    for (const py::Stmt* inner : s.final_body) bind(module, *inner);
+  } catch (const Failure& failure) {
+    if (failure.error.code != Code::pass || s.handlers.empty()) throw;
+    for (const py::Stmt* inner : s.handlers[0].body)
+      if (inner->kind == py::StmtKind::raise)
+        throw;
+      else
+        bind(module, *inner);
+  }
+  const bool computes = std::any_of(s.body.begin(), s.body.end(), [](const py::Stmt* inner) {
+    return inner->kind != py::StmtKind::import && inner->kind != py::StmtKind::import_from &&
+           inner->kind != py::StmtKind::function && inner->kind != py::StmtKind::class_;
+  });
+  if (!computes || imports_files(module, s)) return;
+  module.top_level.resize(before);
+  module.top_level.push_back(&s);
+  module.top_level_runs = true;
+}
+
+// Whether a statement imports files of the folder, which are bound and not run.
+bool ModuleLoader::imports_files(const PassModule& module, const py::Stmt& s) const {
+  const auto any = [&](std::span<const py::Stmt* const> body) {
+    return std::any_of(body.begin(), body.end(), [&](const py::Stmt* inner) { return imports_files(module, *inner); });
+  };
+  if (s.kind == py::StmtKind::import_from) return local_module(module, s, s.name).has_value();
+  if (s.kind == py::StmtKind::import)
+    return std::any_of(s.aliases.begin(), s.aliases.end(),
+                       [&](const py::Alias& a) { return local_module(module, s, a.name).has_value(); });
+  return any(s.body) || any(s.orelse) || any(s.final_body) ||
+         std::any_of(s.handlers.begin(), s.handlers.end(), [&](const py::Handler& h) { return any(h.body); });
+}
+
+// What is bound again means the earlier until then: the statements run in their order.
 void ModuleLoader::bind_name(PassModule& module, std::string_view name, Binding b) {
   if (const Binding* known = module.find(name)) {
-    const py::Stmt* def =
-        known->kind == Binding::Kind::function || known->kind == Binding::Kind::kernel ? known->statement : nullptr;
-    auto& all = module.top_level;
-    if (def != nullptr && known->owner == &module && std::find(all.begin(), all.end(), def) == all.end())
-      all.insert(
-          std::find_if(all.begin(), all.end(), [&](const py::Stmt* s) { return s->place.line > def->place.line; }),
-          def);
     module.top_level_runs = true;
     b.before = std::make_shared<const Binding>(*known);
   }
@@ -498,12 +522,13 @@ void ModuleLoader::bind_targets(PassModule& module, const py::Stmt& s) {
         bind_name(module, b.name, b);
       }
     } else {
-      const py::Expr* root = t->kind == py::ExprKind::subscript ? root_name(*t->items[0]) : nullptr;
+      const bool part = t->kind == py::ExprKind::subscript || t->kind == py::ExprKind::attribute;
+      const py::Expr* root = part ? root_name(*t->items[0]) : nullptr;
       const Binding* own = root == nullptr ? nullptr : module.find(root->text);
       const bool table =
           own != nullptr && (own->kind == Binding::Kind::expression || own->kind == Binding::Kind::klass);
       if (!table || !resolve_path(module, *t->items[0]).empty()) refuse_patch(module, s);
-      module.top_level_runs = true;  // TABLE["key"] = value
+      module.top_level_runs = true;  // TABLE["key"] = value, CONFIG.block = 128
     }
   }
 }

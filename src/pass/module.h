@@ -70,6 +70,8 @@ class ModuleLoader {
 
  private:
   void bind(PassModule& module, const py::Stmt& statement);
+  void bind_try(PassModule& module, const py::Stmt& statement);
+  bool imports_files(const PassModule& module, const py::Stmt& statement) const;
   Missing missing_in(const PassModule& module, const py::Stmt& statement) const;
   void bind_targets(PassModule& module, const py::Stmt& statement);
   static void bind_name(PassModule& module, std::string_view name, Binding binding);

@@ -175,6 +175,7 @@ constexpr std::string_view kInstalled[] = {
     "pass_dir"};
 constexpr std::string_view kOutsideHarmless[] = {"sys.path", "os.path", "os.getenv", "os.environ.get",
                                                  "sys.setrecursionlimit"};  // at module level
+constexpr std::string_view kPathMethods[] = {"Path", "resolve", "absolute", "joinpath", "as_posix"};
 constexpr std::string_view kForbidden[] = {"exec",   "eval",       "open",    "compile", "__import__", "globals",
                                            "locals", "vars",       "setattr", "delattr", "input",      "breakpoint",
                                            "id",     "memoryview", "object",  "exit",    "quit",       "help"};
@@ -322,9 +323,9 @@ class PolicyCheck {
     const py::Expr* root = object;
     while (root != nullptr && (root->kind == py::ExprKind::attribute || root->kind == py::ExprKind::subscript))
       root = root->items[0];
-    // What is a variable here may hold an object that this call made; the machine knows.
-    const bool own = root != nullptr && root->kind == py::ExprKind::name && inside_ && path_of(*root).empty() &&
-                     (locals_.contains(root->text) || module_.find(root->text) == nullptr);
+    // What is a variable here may hold an object that this call made, or the module's statements; the machine knows.
+    const bool own = root != nullptr && root->kind == py::ExprKind::name && path_of(*root).empty() &&
+                     (!inside_ || locals_.contains(root->text) || module_.find(root->text) == nullptr);
     if (t.kind == py::ExprKind::attribute && !own) {
       const std::string path = path_of(t);
       refuse(Code::integrity, t.place, fmt::format("assignment to '{}'", path.empty() ? py::print(t) : path),
@@ -387,6 +388,8 @@ class PolicyCheck {
       std::string head = path_of(*e.items[0]);
       return head.empty() ? head : head + "." + std::string(e.text);
     }
+    if (e.kind == py::ExprKind::call)
+      if (std::string made = path_of(*e.items[0]); made.starts_with("pathlib.Path")) return made;  // its own kind again
     if (e.kind == py::ExprKind::call && e.items.size() >= 3 && e.items[0]->kind == py::ExprKind::name &&
         e.items[0]->text == "getattr") {
       const std::string head = path_of(*e.items[1]);
@@ -475,6 +478,7 @@ bool is_outside(std::string_view path) {
   return has(kOutside, path.substr(0, path.find('.'))) && path != "types.SimpleNamespace";
 }
 bool is_outside_harmless(std::string_view path) {
+  if (path.starts_with("pathlib.Path")) return has(kPathMethods, path.substr(path.rfind('.') + 1));
   return std::any_of(std::begin(kOutsideHarmless), std::end(kOutsideHarmless),
                      [&](std::string_view known) { return path.starts_with(known); });
 }
