@@ -30,7 +30,7 @@ constexpr Kind kMilder[] = {{4, Normals::zeros, true},     {4, Normals::zeros, t
                             {1, Normals::quick, false}};
 constexpr std::uint64_t kLiteralOneOf = 16;
 constexpr std::size_t kMostGiven = std::size_t{1} << 20;  // elements that are written down one by one
-constexpr double kTenth = 0.1;
+constexpr double kTenth = 0.1, kHalf = 0.5;
 
 using Random = std::mt19937_64;
 
@@ -111,14 +111,21 @@ void keep_finite(TensorData& data, Dtype dtype) {
     if (std::isfinite(x)) x = std::clamp(x, -most->real, most->real);
 }
 
-void vary(TensorData& data, bool may_grow, const std::vector<std::int64_t>& literals, Random& random) {
+// `spread`: of the draw.
+void vary(TensorData& data, double spread, bool may_grow, const std::vector<std::int64_t>& literals, Random& random) {
   if (!all_equal(data.integers)) {
     shuffle(data.integers, random);
     const auto [low, high] = std::minmax_element(data.integers.begin(), data.integers.end());
     return put_among(data.integers, those_within(literals, {std::min<std::int64_t>(*low, 0), *high}), random);
   }
-  if (!all_equal(data.reals)) return shuffle(data.reals, random);
-  for (double& x : data.reals) x += (x == 0 ? 1 : x) * kTenth * (2 * static_cast<double>(random() >> 11) * 0x1p-53 - 1);
+  const auto share = [&] { return 2 * static_cast<double>(random() >> 11) * 0x1p-53 - 1; };  // of -1..1
+  if (!all_equal(data.reals)) {
+    shuffle(data.reals, random);
+    const bool codes = std::all_of(data.reals.begin(), data.reals.end(), [](double x) { return x == std::trunc(x); });
+    for (double& x : data.reals) x *= codes ? 1 : spread * (1 + kHalf * share());  // another sum, another range
+    return;
+  }
+  for (double& x : data.reals) x += (x == 0 ? 1 : x) * kTenth * share();
   if (data.integers.size() < 2) return;  // a size, perhaps, or a number of something
   data.integers = other_integers(data.integers.size(), data.integers[0], may_grow, random);
 }
@@ -250,7 +257,7 @@ std::vector<TensorMeta> drawn_metas(const std::vector<TensorMeta>& metas, const 
       vary(meta, may_grow, literals, random);
       continue;
     }
-    vary(*meta.data, may_grow, literals, random);
+    vary(*meta.data, draw.spread, may_grow, literals, random);
     if (dtype_row(meta.dtype).floating) keep_finite(*meta.data, meta.dtype);
   }
   return out;

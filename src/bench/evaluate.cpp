@@ -33,8 +33,29 @@ bool gives_halves(const RunValue& value) {
 
 // Nodes whose answer one element of many may decide.
 bool has_lone_elements(const Graph& graph) {
-  constexpr std::string_view kNames[] = {"any", "all",  "equal", "allclose", "max",
-                                         "min", "amax", "amin",  "argmax",   "argmin"};
+  constexpr std::string_view kNames[] = {"any",
+                                         "all",
+                                         "equal",
+                                         "allclose",
+                                         "max",
+                                         "min",
+                                         "amax",
+                                         "amin",
+                                         "argmax",
+                                         "argmin",
+                                         "aminmax",
+                                         "kthvalue",
+                                         "topk",
+                                         "sort",
+                                         "argsort",
+                                         "msort",
+                                         "median",
+                                         "nanmedian",
+                                         "cummax",
+                                         "cummin",
+                                         "adaptive_max_pool1d",
+                                         "adaptive_max_pool2d",
+                                         "adaptive_max_pool3d"};
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
     const std::string_view name = std::string_view(node.target).substr(node.target.rfind('.') + 1);
     return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);

@@ -177,8 +177,8 @@ at::Tensor draw(const TensorMeta& meta, Normals normals, const Stream& stream) {
     return at::randint(low, high + 1, meta.shape, at::TensorOptions().dtype(type));
   }
   const double mean = meta.mean.value_or(0.0), std = meta.std.value_or(kReplayStd);
-  const bool plain =
-      std::isfinite(mean) && std::isfinite(std) && std != 0 && type != at::kDouble;  // which has more bits
+  const bool wide = type == at::kDouble && normals == Normals::quick;  // has more bits, which are asked for here
+  const bool plain = std::isfinite(mean) && std::isfinite(std) && std != 0 && !wide;
   if (normals != Normals::torch && plain) {
     at::Tensor x = quick_normals(meta, mean, std * kReplayFactor, stream);
     if (normals != Normals::quick) put_far_out(x, meta, mean, std * kReplayFactor, stream);
