@@ -432,7 +432,11 @@ std::optional<HostValue> HostMachine::cast_method(const HostValue& tensor, std::
     DeviceType device = device_;  // which a literal is
     const auto see = [&](const HostValue& v) {
       if (v.is(Kind::dtype)) wanted = v.dtype;
-      if (v.is(Kind::tensor)) wanted = desc(v).dtype;
+      if (v.is(Kind::tensor)) {
+        wanted = desc(v).dtype;
+        device = desc(v).device;
+        if (!is_unplaced(v.buffer)) place_on_device(plan_, unplaced_, tensor.buffer);
+      }
       if (v.is(Kind::device)) {
         device = v.device;
         place_on_device(plan_, unplaced_, tensor.buffer);

@@ -271,30 +271,30 @@ Operand Lowering::eval_compare(const py::Expr& e) {
   return binary(op, a, b);
 }
 
-// `and`, `or`: constants decide at once as in Python, the rest are i1 values.
+// `and`, `or`: a constant decides at once as in Python, or is left out; a value that is left alone is the answer,
+// whatever its type; several are i1.
 Operand Lowering::eval_logic(const py::Expr& e) {
   const bool is_and = e.op == O::and_;
-  std::optional<ValueId> out;
+  std::vector<ValueId> values;
   Operand last;
   for (const py::Expr* item : e.items) {
     last = eval(*item);
-    if (!last.is_tensor()) {
-      const bool t = truth(last, op_text(e.op));
-      if (t != is_and) return last;
-      continue;
-    }
-    const Type& t = type(last.id);
-    if (t.elem != Elem::i1 || t.pointer)
-      refuse(fmt::format("'{}' of {}", op_text(e.op), triton_type(t)), "compare first: (n > 0) and (m > 0)");
-    if (!out) {
-      out = last.id;
-      continue;
-    }
-    ValueId x = *out, y = last.id;
-    broadcast_pair(x, y);
-    out = emit2(is_and ? Code::bit_and : Code::bit_or, x, y);
+    if (last.is_tensor())
+      values.push_back(last.id);
+    else if (truth(last, op_text(e.op)) != is_and)
+      return last;
   }
-  return out ? Operand::tensor(*out) : last;
+  if (values.empty()) return last;
+  ValueId out = values[0];
+  for (std::size_t i = 0; i < values.size() && values.size() > 1; ++i) {
+    ValueId next = values[i];
+    if (const Type& t = type(next); t.elem != Elem::i1 || t.pointer)
+      refuse(fmt::format("'{}' of {}", op_text(e.op), triton_type(t)), "compare first: (n > 0) and (m > 0)");
+    if (i == 0) continue;
+    broadcast_pair(out, next);
+    out = emit2(is_and ? Code::bit_and : Code::bit_or, out, next);
+  }
+  return Operand::tensor(out);
 }
 
 bool Lowering::truth(const Operand& v, std::string_view what) {
