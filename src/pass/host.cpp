@@ -49,17 +49,18 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
   }
   if (index.is(Kind::slice)) return get_slice(object, index, place);
   const bool letters = object.is(Kind::string);
-  const auto n = static_cast<std::int64_t>(letters ? object.text.size() : object.items->values.size());
+  const auto n = static_cast<std::int64_t>(letters ? text_length(object.text) : object.items->values.size());
   std::int64_t i = integer(index, place);
   if (i < -n || i >= n) raise("IndexError", fmt::format("index {} of {} items", i, n), place);
-  if (i < 0) i += n;
-  return letters ? HostValue::string(std::string(1, object.text[static_cast<std::size_t>(i)]))
-                 : object.items->values[static_cast<std::size_t>(i)];
+  const auto at = static_cast<std::size_t>(i < 0 ? i + n : i);
+  if (!letters) return object.items->values[at];
+  if (static_cast<std::size_t>(n) == object.text.size()) return HostValue::string(std::string(1, object.text[at]));
+  spend(object.text.size(), place);
+  return HostValue::string(text_letters(object.text)[at]);
 }
 
-HostValue HostMachine::get_slice(const HostValue& object, const HostValue& slice, py::Place place) {
-  const bool letters = object.is(Kind::string);
-  const auto n = static_cast<std::int64_t>(letters ? object.text.size() : object.items->values.size());
+std::vector<std::size_t> HostMachine::slice_places(const HostValue& slice, std::size_t size, py::Place place) {
+  const auto n = static_cast<std::int64_t>(size);
   const auto& part = slice.items->values;
   const std::int64_t by = part[2].is(Kind::none) ? 1 : std::clamp<std::int64_t>(integer(part[2], place), -n - 1, n + 1);
   if (by == 0) raise("ValueError", "slice step cannot be zero", place);
@@ -69,16 +70,27 @@ HostValue HostMachine::get_slice(const HostValue& object, const HostValue& slice
     return std::clamp<std::int64_t>(b < 0 ? b + n : b, by < 0 ? -1 : 0, by < 0 ? n - 1 : n);
   };
   const std::int64_t begin = bound(part[0], by < 0 ? n - 1 : 0), end = bound(part[1], by < 0 ? -1 : n);
-  std::vector<HostValue> out;
-  std::string taken;
+  std::vector<std::size_t> out;
   for (std::int64_t i = begin; by > 0 ? i < end : i > end; i += by) {
     step(place);
-    if (letters)
-      taken += object.text[static_cast<std::size_t>(i)];
-    else
-      out.push_back(object.items->values[static_cast<std::size_t>(i)]);
+    out.push_back(static_cast<std::size_t>(i));
   }
-  if (letters) return HostValue::string(std::move(taken));
+  return out;
+}
+
+HostValue HostMachine::get_slice(const HostValue& object, const HostValue& slice, py::Place place) {
+  if (object.is(Kind::string)) {
+    const std::size_t n = text_length(object.text);
+    const bool bytes = n == object.text.size();
+    if (!bytes) spend(n, place);
+    const std::vector<std::string> wide = bytes ? std::vector<std::string>{} : text_letters(object.text);
+    std::string taken;
+    for (const std::size_t i : slice_places(slice, n, place)) taken += bytes ? std::string(1, object.text[i]) : wide[i];
+    return HostValue::string(std::move(taken));
+  }
+  std::vector<HostValue> out;
+  for (const std::size_t i : slice_places(slice, object.items->values.size(), place))
+    out.push_back(object.items->values[i]);
   HostValue made = HostValue::sequence(object.kind, std::move(out));
   made.text = object.text;  // a part of a torch.Size is one
   return made;
@@ -107,24 +119,48 @@ void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue 
   if (!object.is(Kind::list))
     raise("TypeError", fmt::format("items of a {} cannot be assigned", host_type_name(object)), place);
   const auto n = static_cast<std::int64_t>(object.items->values.size());
-  if (index.is(Kind::slice)) {
-    const auto& part = index.items->values;
-    if (!part[2].is(Kind::none))
-      refuse(Code::host, "a slice with a step is assigned", place, "assign items one by one");
-    const auto bound = [&](const HostValue& v, std::int64_t otherwise) {
-      const std::int64_t b = v.is(Kind::none) ? otherwise : integer(v, place);
-      return std::clamp<std::int64_t>(b < 0 ? b + n : b, 0, n);
-    };
-    const std::int64_t begin = bound(part[0], 0), end = std::max(begin, bound(part[1], n));
-    const std::vector<HostValue> items = iterate(value, place);
-    auto& list = object.items->values;
-    list.erase(list.begin() + begin, list.begin() + end);
-    list.insert(list.begin() + begin, items.begin(), items.end());
-    return;
-  }
+  if (index.is(Kind::slice)) return set_slice(object, index, value, place);
   const std::int64_t i = integer(index, place);
   if (i < -n || i >= n) raise("IndexError", fmt::format("index {} of {} items", i, n), place);
   object.items->values[static_cast<std::size_t>(i < 0 ? i + n : i)] = std::move(value);
+}
+
+// With a step, item by item; else whatever number of them takes the place of those.
+void HostMachine::set_slice(const HostValue& object, const HostValue& slice, const HostValue& value, py::Place place) {
+  const std::vector<HostValue> items = iterate(value, place);
+  auto& list = object.items->values;
+  const auto& part = slice.items->values;
+  if (!part[2].is(Kind::none) && integer(part[2], place) != 1) {
+    const std::vector<std::size_t> places = slice_places(slice, list.size(), place);
+    if (places.size() != items.size())
+      raise("ValueError", fmt::format("{} items are assigned to a slice of {}", items.size(), places.size()), place);
+    for (std::size_t i = 0; i < items.size(); ++i) list[places[i]] = items[i];
+    return;
+  }
+  const auto n = static_cast<std::int64_t>(list.size());
+  const auto bound = [&](const HostValue& v, std::int64_t otherwise) {
+    const std::int64_t b = v.is(Kind::none) ? otherwise : integer(v, place);
+    return std::clamp<std::int64_t>(b < 0 ? b + n : b, 0, n);
+  };
+  const std::int64_t begin = bound(part[0], 0), end = std::max(begin, bound(part[1], n));
+  list.erase(list.begin() + begin, list.begin() + end);
+  list.insert(list.begin() + begin, items.begin(), items.end());
+}
+
+void HostMachine::delete_item(const HostValue& object, const HostValue& index, py::Place place) {
+  if (!object.is(Kind::list) && !object.is(Kind::dict))
+    raise("TypeError", fmt::format("items of a {} cannot be deleted", host_type_name(object)), place);
+  if (!object.is(Kind::list) || !index.is(Kind::slice)) {
+    call_method(object, "pop", {index}, {}, place);
+    return;
+  }
+  auto& list = object.items->values;
+  std::vector<bool> gone(list.size(), false);
+  for (const std::size_t i : slice_places(index, list.size(), place)) gone[i] = true;
+  std::vector<HostValue> kept;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (!gone[i]) kept.push_back(std::move(list[i]));
+  list = std::move(kept);
 }
 
 PlanOutput HostMachine::output_of(const HostValue& v, py::Place place, int depth, std::size_t& leaves) {

@@ -171,7 +171,7 @@ std::optional<HostValue> def_attribute(const py::Stmt& def, std::string_view nam
 std::optional<HostValue> function_attribute(const HostFunction& f, std::string_view name) {
   if (name == "__module__") return HostValue::string(f.module->name);
   if (is_library(fmt::format("library.{}", name))) return HostValue::path(fmt::format("torch.library.{}", name));
-  if (f.statement != nullptr) return def_attribute(*f.statement, name);
+  if (f.shown != nullptr || f.statement != nullptr) return def_attribute(*(f.shown ? f.shown : f.statement), name);
   return name == "__name__" ? std::optional(HostValue::string("<lambda>")) : std::nullopt;
 }
 
@@ -256,8 +256,7 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       for (const auto& [known, number] : kNumbers)
         if (path == known) return HostValue::of(number);
       if (is_one_of(path, kNothing)) return {};
-      if (name == "__name__" && path.starts_with("builtins."))
-        return HostValue::string(path.substr(path.find('.') + 1, path.rfind('.') - path.find('.') - 1));
+      if (name == "__name__") return HostValue::string(object.text.substr(object.text.get().rfind('.') + 1));
       if (path == "sys.maxsize") return HostValue::of(std::numeric_limits<std::int64_t>::max());
       if (path == "sys.version_info")
         return instantiate(make_named_tuple({HostValue::string("version_info"),

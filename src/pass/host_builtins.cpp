@@ -82,13 +82,26 @@ struct HostMachine::Builtins {
   static HostValue round(HostMachine& m, const Call& c) {
     const HostValue& v = c.args[0];
     const bool to_whole = !c.has(1);
-    if (v.is_integral() && (to_whole || m.integer(c.args[1], c.place) >= 0)) return HostValue::of(v.integer);
+    if (v.is_integral()) return to_whole ? HostValue::of(v.integer) : round_whole(m, c);
     if (to_whole) return m.call_int({HostValue::of(std::nearbyint(m.real(v, c.place)))}, c.place);
     const std::int64_t digits = m.integer(c.args[1], c.place);
     if (!v.is(Kind::real) || digits < 0 || digits > 300) m.refuse(Code::host, "round() to these digits", c.place);
     if (!std::isfinite(v.real)) return v;
     // The decimal expansion is exact, so ties are real ties.
     return HostValue::of(parsed(m, fmt::format("{:.{}f}", v.real, digits), c.place));
+  }
+
+  static HostValue round_whole(HostMachine& m, const Call& c) {  // to tens, hundreds; a tie goes to the even one
+    std::int64_t unit = 1;
+    for (std::int64_t digits = m.integer(c.args[1], c.place); digits < 0; ++digits)
+      if (__builtin_mul_overflow(unit, 10, &unit)) return whole(0);
+    const std::int64_t v = c.args[0].integer, rest = (v % unit + unit) % unit,
+                       below = v / unit - (v % unit < 0 ? 1 : 0);
+    const bool up = rest > unit - rest || (rest == unit - rest && below % 2 != 0);
+    std::int64_t out = 0;
+    if (__builtin_mul_overflow(below + (up ? 1 : 0), unit, &out))
+      m.refuse(Code::limit, "an integer does not fit into 64 bits", c.place);
+    return HostValue::of(out);
   }
 
   static HostValue pow(HostMachine& m, const Call& c) {
@@ -183,7 +196,7 @@ struct HostMachine::Builtins {
   static HostValue len(HostMachine& m, const Call& c) {
     const HostValue& v = c.args[0];
     if (v.is(Kind::tensor)) return m.get_item(m.tensor_attribute(v, "shape", c.place), whole(0), c.place);
-    if (v.is(Kind::string)) return whole(v.text.size());
+    if (v.is(Kind::string)) return whole(text_length(v.text));
     if (v.is_sequence()) return whole(v.items->values.size());
     if (v.is(Kind::dict)) return whole(v.items->values.size() / 2);
     if (auto length = m.own(v, "__len__", {}, c.place)) return *length;
@@ -310,9 +323,31 @@ struct HostMachine::Builtins {
 
   static HostValue type(HostMachine&, const Call& c) {
     const HostValue& v = c.args[0];
-    if (v.is(Kind::tensor)) return HostValue::path("torch.Tensor");
+    constexpr std::pair<Kind, const char*> kPaths[] = {
+        {Kind::tensor, "torch.Tensor"},  {Kind::dtype, "torch.dtype"},
+        {Kind::device, "torch.device"},  {Kind::config, "triton.Config"},
+        {Kind::klass, "builtins.type"},  {Kind::kernel, "triton.runtime.jit.JITFunction"},
+        {Kind::path, "builtins.module"}, {Kind::partial, "functools.partial"}};
     if (v.klass && !v.is(Kind::klass)) return class_value(v.klass);
+    if (v.is(Kind::tuple) && !v.text.empty()) return HostValue::path(v.text);
+    for (const auto& [kind, path] : kPaths)
+      if (v.is(kind)) return HostValue::path(path);
     return HostValue::path("builtins." + std::string(host_type_name(v)));
+  }
+
+  // staticmethod, classmethod, property: a function as they make it a method, where a class is made.
+  static HostValue method_form(HostMachine& m, const Call& c) {
+    using Form = HostFunction::Form;
+    if (!c.args[0].is(Kind::function)) {
+      if (c.name == "staticmethod") return c.args[0];
+      m.refuse(Code::host, fmt::format("{}() of a {}", c.name, host_type_name(c.args[0])), c.place, "write a def");
+    }
+    HostValue out = c.args[0];
+    out.function = std::make_shared<HostFunction>(*out.function);
+    out.function->form = c.name == "staticmethod"  ? Form::of_none
+                         : c.name == "classmethod" ? Form::of_class
+                                                   : Form::property;
+    return out;
   }
 
   static HostValue callable(HostMachine&, const Call& c) { return HostValue::boolean(can_call(c.args[0])); }
@@ -343,6 +378,7 @@ HostMachine::Builtins::Run HostMachine::Builtins::find(std::string_view name) {
       {"bool", of_bool},
       {"callable", callable},
       {"chr", chr},
+      {"classmethod", method_form},
       {"dict", dict},
       {"dict.fromkeys", dict_fromkeys},
       {"divmod", divmod},
@@ -369,6 +405,7 @@ HostMachine::Builtins::Run HostMachine::Builtins::find(std::string_view name) {
       {"oct", in_base},
       {"ord", ord},
       {"pow", pow},
+      {"property", method_form},
       {"print", [](HostMachine&, const Call&) { return HostValue{}; }},
       {"range", range},
       {"repr", str},
@@ -377,6 +414,7 @@ HostMachine::Builtins::Run HostMachine::Builtins::find(std::string_view name) {
       {"set", set},
       {"slice", slice},
       {"sorted", sorted},
+      {"staticmethod", method_form},
       {"str", str},
       {"sum", sum},
       {"super", [](HostMachine& m, const Call& c) { return m.make_super(c.args, c.place); }},
@@ -503,6 +541,11 @@ constexpr TypeRow kTypes[] = {
     {"builtins.str", is_of<Kind::string>},
     {"builtins.tuple", is_tuple},
     {"builtins.type", is_of<Kind::klass>},
+    {"enum.Enum", is_enum_member},
+    {"enum.Flag", is_flag},
+    {"enum.IntEnum", [](const HostValue& v) { return is_enum_member(v) && v.is_integral() && !is_flag(v); }},
+    {"enum.IntFlag", is_flag},
+    {"enum.StrEnum", [](const HostValue& v) { return is_enum_member(v) && v.is(Kind::string); }},
     {"numbers.Integral", is_integral},
     {"numbers.Number", is_number},
     {"numbers.Real", is_number},
@@ -538,6 +581,7 @@ bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Pla
       if (c == type.klass.get()) return true;
     return false;
   }
+  if (type.is(Kind::none)) return v.is(Kind::none);  // of int | None
   if (!type.is(Kind::path)) return false;
   return std::any_of(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& row) {
     return (row.type.starts_with('.') ? type.text.get().ends_with(row.type) : type.text == row.type) && row.holds(v);

@@ -65,7 +65,7 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
     }
     case Kind::string: {
       std::vector<HostValue> letters;
-      for (const char c : v.text.get()) step(place), letters.push_back(HostValue::string(std::string(1, c)));
+      for (std::string& c : text_letters(v.text)) step(place), letters.push_back(HostValue::string(std::move(c)));
       return letters;
     }
     case Kind::object: {
@@ -77,6 +77,13 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
       }
       if (!is_named_tuple(v)) raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
       return plain_tuple(v).items->values;
+    }
+    case Kind::integer: {  // the members in a flag
+      if (!is_flag(v)) raise("TypeError", "int is not iterable", place);
+      std::vector<HostValue> members = iterate(class_value(v.klass), place);
+      std::erase_if(members,
+                    [&](const HostValue& m) { return m.integer == 0 || (m.integer & v.integer) != m.integer; });
+      return members;
     }
     case Kind::klass: {
       if (v.klass->form != HostClass::Form::enumeration)
@@ -186,6 +193,8 @@ bool HostMachine::is_python_name(std::string_view name) {
 HostValue HostMachine::call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs,
                                    py::Place place) {
   std::optional<HostValue> out;
+  if (is_enum_member(object) && object.klass->method(name) != nullptr)
+    return *object_method(object, name, args, kwargs, place);
   const std::string path = has_signatures(object) ? method_path(object, name) : std::string();
   if (!path.empty()) bind_arguments(path, args, kwargs, place);
   const Within<Calling> within(calling_, path.empty() ? Calling{} : Calling{path, &args, &kwargs});

@@ -14,8 +14,6 @@ using Kind = HostValue::Kind;
 using Form = HostClass::Form;
 using MethodForm = HostClass::Method::Form;
 
-namespace {
-
 HostValue* find_attribute(const HostValue& object, std::string_view name) {
   auto& items = object.items->values;
   for (std::size_t i = 0; i + 1 < items.size(); i += 2)
@@ -34,22 +32,20 @@ HostValue empty_object(std::shared_ptr<HostClass> klass) {
   return v;
 }
 
+namespace {
+
 // x: int = dataclasses.field(...)
 bool is_field(const py::Stmt& s, const PassModule& module) {
-  return s.kind == py::StmtKind::annotated && s.value->kind == py::ExprKind::call &&
+  return s.kind == py::StmtKind::annotated && s.value != nullptr && s.value->kind == py::ExprKind::call &&
          resolve_path(module, *s.value->items[0]) == "dataclasses.field";
 }
 
-struct ForeignBase {
-  std::string_view path;
-  Form form;
-  bool is_value = false;
-};
 constexpr ForeignBase kBases[] = {{"typing.NamedTuple", Form::tuple},
                                   {"enum.Enum", Form::enumeration},
                                   {"enum.IntEnum", Form::enumeration, true},
-                                  {"enum.StrEnum", Form::enumeration, true},
-                                  {"enum.IntFlag", Form::enumeration, true},
+                                  {"enum.StrEnum", Form::enumeration, true, HostClass::Auto::lower},
+                                  {"enum.IntFlag", Form::enumeration, true, HostClass::Auto::bit},
+                                  {"enum.Flag", Form::enumeration, true, HostClass::Auto::bit},
                                   {"torch.nn.Module", Form::module},
                                   {"torch.nn.modules.module.Module", Form::module},
                                   {"torch.autograd.Function", Form::autograd},
@@ -69,13 +65,16 @@ bool is_one_of(std::string_view name, const std::string_view (&known)[N]) {
   return std::find(std::begin(known), std::end(known), name) != std::end(known);
 }
 
+// What a class may be decorated with beside dataclass, to no effect here.
+constexpr std::string_view kDecorators[] = {"enum.unique", "enum.verify", "typing.final", "typing.runtime_checkable"};
+
+}  // namespace
+
 ForeignBase known_base(std::string_view path) {
   const auto found =
       std::find_if(std::begin(kBases), std::end(kBases), [&](const ForeignBase& b) { return b.path == path; });
   return found != std::end(kBases) ? *found : ForeignBase{path, Form::foreign};
 }
-
-}  // namespace
 
 HostValue class_value(std::shared_ptr<HostClass> klass) {
   HostValue v;
@@ -98,6 +97,7 @@ void HostMachine::read_bases(const py::Stmt& s, HostClass& made, Frame& frame) {
       made.form = v.klass->form;
       made.is_value = v.klass->is_value;
       made.text_is_value = v.klass->text_is_value;
+      made.auto_value = v.klass->auto_value;
       made.fields = v.klass->fields;
       made.methods = v.klass->methods;
       made.setters = v.klass->setters;
@@ -120,7 +120,8 @@ void HostMachine::read_bases(const py::Stmt& s, HostClass& made, Frame& frame) {
     if (own && known.form == Form::plain) continue;
     made.form = known.form;
     made.is_value = made.is_value || known.is_value;
-    made.text_is_value = known.is_value;
+    made.text_is_value = known.is_value && known.path != "enum.Flag";
+    made.auto_value = known.auto_value;
   }
 }
 
@@ -142,9 +143,12 @@ HostClass::Field HostMachine::read_field(const py::Stmt& s, Frame& frame) {
       out.default_value = *value;
     return out;
   }
+  const std::pair<std::string_view, bool*> options[] = {
+      {"init", &out.given}, {"repr", &out.shown}, {"kw_only", &out.keyword_only}};
   for (const py::Keyword& k : s.value->keywords) {
     const HostValue value = eval(*k.value, frame);
-    if (k.name == "init") out.given = truth(value, s.place);
+    for (const auto& [option, bit] : options)
+      if (k.name == option) *bit = truth(value, s.place);
     if (k.name == "default") out.default_value = value;
     if (k.name == "default_factory") out.factory = value;
     if (k.name == "default" || k.name == "default_factory") out.has_default = true;
@@ -153,119 +157,148 @@ HostClass::Field HostMachine::read_field(const py::Stmt& s, Frame& frame) {
   return out;
 }
 
+void HostMachine::read_decorators(const py::Stmt& s, HostClass& made, Frame& frame) {
+  for (const py::Expr* d : s.decorators) {
+    const bool called = d->kind == py::ExprKind::call;
+    const std::string path = resolve_path(*frame.module, called ? *d->items[0] : *d);
+    if (is_one_of(path, kDecorators)) continue;
+    if (path.empty() && !eval(called ? *d->items[0] : *d, frame).is(Kind::path)) continue;  // the file's own
+    if (path != "dataclasses.dataclass")
+      refuse(Code::host, fmt::format("decorator '{}' of a class", py::print(*d).substr(0, 80)), d->place,
+             "known are dataclasses.dataclass, enum.unique and functions of the file");
+    made.form = Form::record;
+    const std::pair<std::string_view, bool*> options[] = {
+        {"frozen", &made.frozen}, {"order", &made.ordered}, {"kw_only", &made.keyword_only}};
+    for (const py::Keyword& k : d->keywords)
+      for (const auto& [option, bit] : options)
+        if (k.name == option) *bit = truth(eval(*k.value, frame), d->place);
+  }
+}
+
+std::shared_ptr<HostClass> HostMachine::new_class(std::string name) {
+  auto made = std::make_shared<HostClass>();
+  made->name = std::move(name);
+  made->attributes = HostValue::sequence(Kind::dict, {});
+  made_classes_.push_back(made);
+  return made;
+}
+
 HostValue HostMachine::make_class(const PassModule& module, const py::Stmt& s, py::Place place) {
   if (const auto it = classes_.find(&s); it != classes_.end()) {
     if (!it->second) raise("NameError", fmt::format("class '{}' is used while it is made", s.name), place);
     return class_value(it->second);
   }
   classes_[&s] = nullptr;
-  auto made = std::make_shared<HostClass>();
-  made->name = s.name;
-  made->attributes = HostValue::sequence(Kind::dict, {});
+  try {
+    return class_value(classes_[&s] = build_class(module, s, place));
+  } catch (const HostRaise&) {
+    classes_.erase(&s);  // and says so again
+    throw;
+  }
+}
+
+std::shared_ptr<HostClass> HostMachine::build_class(const PassModule& module, const py::Stmt& s, py::Place place) {
+  const std::shared_ptr<HostClass> made = new_class(std::string(s.name));
   Frame frame;
   frame.module = &module;
   frame.scope = std::make_shared<HostScope>();
+  frame.making = made.get();
   const PassModule* caller = std::exchange(current_, &module);
   read_bases(s, *made, frame);
-  for (const py::Expr* d : s.decorators) {
-    const std::string path = resolve_path(module, d->kind == py::ExprKind::call ? *d->items[0] : *d);
-    if (path != "dataclasses.dataclass")
-      refuse(Code::host, fmt::format("decorator '{}' of a class", py::print(*d).substr(0, 80)), d->place,
-             "known is dataclasses.dataclass");
-    made->form = Form::record;
-    for (const py::Keyword& k : d->keywords)
-      if (k.name == "frozen" || k.name == "order")
-        (k.name == "frozen" ? made->frozen : made->ordered) = truth(eval(*k.value, frame), d->place);
-  }
-  std::int64_t next_auto = 1;
-  for (const py::Stmt* inner : s.body) {
-    using K = py::StmtKind;
-    switch (inner->kind) {
-      case K::expression:
-      case K::pass: break;
-      case K::annotated:
-      case K::assign:
-        if (inner->value != nullptr && inner->value->kind == py::ExprKind::name &&
-            inner->targets[0]->kind == py::ExprKind::name && made->method(inner->value->text) != nullptr) {
-          HostClass::Method alias = *made->method(inner->value->text);  // __radd__ = __add__
-          alias.name = inner->targets[0]->text;
-          made->methods.push_back(std::move(alias));
-          break;
-        }
-        if (inner->value != nullptr && inner->value->kind == py::ExprKind::call &&
-            resolve_path(module, *inner->value->items[0]) == "enum.auto")
-          frame.scope->set(inner->targets[0]->text, HostValue::of(next_auto++));
-        else if (inner->value != nullptr && !is_field(*inner, module))
-          run(*inner, frame);
-        if (inner->targets.size() == 1 && inner->targets[0]->kind == py::ExprKind::name &&
-            (inner->kind == K::annotated || made->form == Form::enumeration)) {
-          HostClass::Field field = read_field(*inner, frame);
-          std::erase_if(made->fields, [&](const HostClass::Field& f) { return f.name == field.name; });
-          made->fields.push_back(std::move(field));
-        }
-        break;
-      case K::function: {
-        if (is_kernel(module, *inner)) {  // @staticmethod @triton.jit
-          frame.scope->set(inner->name, kernel_value(module, *inner));
-          break;
-        }
-        if (changes_classes(inner->name))
-          refuse(Code::host, fmt::format("'{}' in class '{}'", inner->name, s.name), inner->place,
-                 "objects are made by __init__, and have the attributes that are set");
-        HostClass::Method m{MethodForm::plain, inner->name, {&module, inner, nullptr, nullptr, {}, made->parent}};
-        bool setter = false;
-        for (const py::Expr* d : inner->decorators) {
-          const std::string text = py::print(*d);
-          if (text == "property" || text.ends_with("cached_property")) m.form = MethodForm::property;
-          if (text == "staticmethod") m.form = MethodForm::of_none;
-          if (text == "classmethod") m.form = MethodForm::of_class;
-          setter = setter || text.ends_with(".setter");
-        }
-        if (setter) {
-          made->setters.push_back(std::move(m));
-          break;
-        }
-        std::erase_if(made->methods, [&](const HostClass::Method& known) { return known.name == m.name; });
-        made->methods.push_back(std::move(m));
-        break;
-      }
-      default:
-        refuse(Code::host, fmt::format("a statement in class '{}' that is no field, constant or method", s.name),
-               inner->place);
-    }
-  }
-  current_ = caller;
-  for (auto& [name, value] : frame.scope->names) {
-    mark_module_level(value, place);
-    if (HostValue* known = find_attribute(made->attributes, name))
-      *known = std::move(value);
-    else
-      add_attribute(made->attributes, name, std::move(value));
-  }
+  read_decorators(s, *made, frame);
+  for (const py::Stmt* inner : s.body) run_in_class(*inner, frame);
+  keep_names(frame, place);
+  if (made->form == Form::enumeration) make_members(made, place);
   mark_module_level(made->attributes, place);
-  classes_[&s] = made;
-  return class_value(std::move(made));
+  current_ = caller;
+  return made;
 }
 
-// collections.namedtuple("Name", "a b") or with a list of names.
+// A class in a class, or one of the module level that functions of the file decorate.
+void HostMachine::define_class(const py::Stmt& s, Frame& frame) {
+  const Binding* b = at_module_level(frame) ? frame.module->find(s.name) : nullptr;
+  if (frame.making == nullptr && (b == nullptr || b->statement != &s))
+    refuse(Code::host, "a class in a wrapper", s.place, "write it at the top of the file");
+  HostValue made = frame.making == nullptr ? make_class(*frame.module, s, s.place)
+                                           : class_value(build_class(*frame.module, s, s.place));
+  frame.scope->set(s.name, decorated(std::move(made), s, frame));
+}
+
+// A def in the body of a class, which cannot see the names around it.
+void HostMachine::define_method(const py::Stmt& s, Frame& frame) {
+  if (is_kernel(*frame.module, s)) return frame.scope->set(s.name, kernel_value(*frame.module, s));
+  if (changes_classes(s.name))
+    refuse(Code::host, fmt::format("'{}' in class '{}'", s.name, frame.making->name), s.place,
+           "objects are made by __init__, and have the attributes that are set");
+  HostValue made = make_function(&s, nullptr, frame);
+  made.function->closure = nullptr;
+  made.function->parent = frame.making->parent;
+  for (const HostValue& v : made.function->defaults->values) mark_module_level(v, s.place);
+  MethodForm form = MethodForm::plain;
+  for (const py::Expr* d : s.decorators) {
+    const std::string text = py::print(*d);
+    if (text.ends_with(".setter")) return frame.making->setters.push_back({MethodForm::plain, s.name, *made.function});
+    if (text == "property" || text.ends_with("cached_property")) form = MethodForm::property;
+    if (text == "staticmethod") form = MethodForm::of_none;
+    if (text == "classmethod") form = MethodForm::of_class;
+  }
+  made = decorated(std::move(made), s, frame);
+  if (made.is(Kind::function)) made.function->form = form;
+  frame.scope->set(s.name, std::move(made));
+}
+
+void HostMachine::run_in_class(const py::Stmt& s, Frame& frame) {
+  HostClass& made = *frame.making;
+  if (!is_field(s, *frame.module)) run(s, frame);
+  if (made.form == Form::enumeration) return number_members(frame, s.place);
+  const bool field = s.kind == py::StmtKind::annotated && s.targets[0]->kind == py::ExprKind::name &&
+                     py::print(*s.annotation).find("ClassVar") == std::string::npos;
+  if (!field) return;
+  HostClass::Field read = read_field(s, frame);
+  std::erase_if(made.fields, [&](const HostClass::Field& f) { return f.name == read.name; });
+  read.keyword_only = read.keyword_only || made.keyword_only;
+  made.fields.push_back(std::move(read));
+}
+
+// What the body of a class has bound: functions are its methods.
+void HostMachine::keep_names(Frame& frame, py::Place place) {
+  HostClass& made = *frame.making;
+  for (auto& [name, value] : frame.scope->names) {
+    mark_module_level(value, place);
+    std::erase_if(made.methods, [&, of = name](const HostClass::Method& m) { return m.name == of; });
+    HostValue* known = find_attribute(made.attributes, name);
+    if (value.is(Kind::function))
+      made.methods.push_back({value.function->form, name, *value.function});
+    else if (known != nullptr)
+      *known = std::move(value);
+    else
+      add_attribute(made.attributes, name, std::move(value));
+  }
+  frame.scope->names.clear();  // which functions inside do not see
+}
+
+// "a b", a list of names, one of pairs that begin with them, or a dict.
+std::vector<HostValue> HostMachine::listed_names(const HostValue& v, py::Place place) {
+  HostArgs by;
+  HostKwargs none;
+  if (v.is(Kind::dict)) return dict_method(v, "items", by, none, place)->items->values;
+  if (!v.is(Kind::string)) return iterate(v, place);
+  std::string spaced = v.text;
+  std::replace(spaced.begin(), spaced.end(), ',', ' ');
+  return string_method(HostValue::string(std::move(spaced)), "split", by, none, place)->items->values;
+}
+
+// collections.namedtuple("Name", "a b"), typing.NamedTuple("Name", [("a", int)]).
 HostValue HostMachine::make_named_tuple(const HostArgs& args, const HostKwargs& kwargs, py::Place place) {
   if (args.size() < 2) raise("TypeError", "namedtuple() needs a name and its fields", place);
   spend(1000, place);  // classes made in a loop may hold one another
-  auto made = std::make_shared<HostClass>();
+  const std::shared_ptr<HostClass> made = new_class(string_of(args[0], place));
   made->form = Form::tuple;
-  made->name = string_of(args[0], place);
-  made->attributes = HostValue::sequence(Kind::dict, {});
-  std::vector<HostValue> names;
-  if (args[1].is(Kind::string)) {
-    HostArgs by;
-    HostKwargs none;
-    std::string spaced = args[1].text;
-    std::replace(spaced.begin(), spaced.end(), ',', ' ');
-    names = string_method(HostValue::string(std::move(spaced)), "split", by, none, place)->items->values;
-  } else {
-    names = iterate(args[1], place);
+  for (const HostValue& name : listed_names(args[1], place)) {
+    const bool typed = name.is(Kind::tuple) || name.is(Kind::list);  // ("rows", int)
+    const HostValue field = typed ? get_item(name, HostValue::of(std::int64_t{0}), place) : name;
+    made->fields.push_back({string_of(field, place), {}, false});
   }
-  for (const HostValue& name : names) made->fields.push_back({string_of(name, place), {}, false});
   for (const auto& [k, v] : kwargs) {
     if (k != "defaults") continue;
     const std::vector<HostValue> defaults = iterate(v, place);
@@ -294,10 +327,9 @@ HostValue HostMachine::instantiate(const HostValue& klass, HostArgs args, HostKw
     case Form::foreign:
       refuse(Code::host, fmt::format("an object of class '{}' in a wrapper", c.name), place,
              "known are plain classes, NamedTuple, dataclass and Enum; compute in a kernel");
-    case Form::enumeration:  // Mode("name")
-      for (const HostClass::Field& f : c.fields)
-        if (args.size() == 1 && equal(f.default_value, args[0], place)) return *class_attribute(klass, f.name);
-      raise("ValueError", fmt::format("no member of {} with this value", c.name), place);
+    case Form::enumeration:
+      if (args.size() != 1) raise("TypeError", fmt::format("{}() takes a value", c.name), place);
+      return enum_member(klass, args[0], place);
     case Form::record:
     case Form::tuple: {
       if (c.method("__init__") != nullptr) break;
@@ -311,7 +343,7 @@ HostValue HostMachine::instantiate(const HostValue& klass, HostArgs args, HostKw
           continue;
         }
         const auto kw = std::find_if(kwargs.begin(), kwargs.end(), [&](const auto& k) { return k.first == f.name; });
-        if (next < args.size()) {
+        if (next < args.size() && !f.keyword_only) {
           add_attribute(out, f.name, args[next++]);
         } else if (kw != kwargs.end()) {
           add_attribute(out, f.name, kw->second);
@@ -351,37 +383,33 @@ HostValue HostMachine::instantiate(const HostValue& klass, HostArgs args, HostKw
 std::optional<HostValue> HostMachine::class_attribute(const HostValue& klass, std::string_view name) {
   const HostClass& c = *klass.klass;
   if (name == "__name__" || name == "__qualname__") return HostValue::string(c.name);
+  if (name == "__members__" && c.form == Form::enumeration) {
+    HostValue members = HostValue::sequence(Kind::dict, {});
+    for (std::size_t i = 0; i + 1 < c.attributes.items->values.size(); i += 2)
+      if (is_enum_member(c.attributes.items->values[i + 1]))
+        add_attribute(members, c.attributes.items->values[i].text, c.attributes.items->values[i + 1]);
+    return members;
+  }
   if (name == "_fields" && c.form == Form::tuple) {
     std::vector<HostValue> names;
     for (const HostClass::Field& f : c.fields) names.push_back(HostValue::string(f.name));
     return HostValue::sequence(Kind::tuple, std::move(names));
   }
-  const HostValue* found = c.attributes.items ? find_attribute(c.attributes, name) : nullptr;
-  const bool member = c.form == Form::enumeration &&
-                      std::any_of(c.fields.begin(), c.fields.end(), [&](const auto& f) { return f.name == name; });
-  if (found != nullptr && member && c.is_value) {
-    HostValue out = *found;
-    out.klass = klass.klass;
-    return out;
-  }
-  if (found != nullptr && member) {
-    HostValue out = empty_object(klass.klass);
-    add_attribute(out, "name", HostValue::string(std::string(name)));
-    add_attribute(out, "value", *found);
-    return out;
-  }
-  if (found != nullptr) return *found;
+  if (const HostValue* found = c.attributes.items ? find_attribute(c.attributes, name) : nullptr) return *found;
   const HostClass::Method* m = c.method(name);
   if (m == nullptr || m->form == MethodForm::of_class) return std::nullopt;
   HostValue function;
   function.kind = Kind::function;
   function.function = std::make_shared<HostFunction>(m->function);
+  function.function->form = MethodForm::plain;
   return function;
 }
 
 std::optional<HostValue> HostMachine::object_attribute(const HostValue& object, std::string_view name,
                                                        py::Place place) {
   if (const HostValue* found = find_attribute(object, name)) return *found;
+  if (is_enum_member(object) && (name == "_name_" || name == "_value_"))
+    return object_attribute(object, name == "_name_" ? "name" : "value", place);
   if (name == "__class__") return class_value(object.klass);
   if (name == "__dict__") return HostValue::sequence(Kind::dict, object.items->values);
   if (object.klass->form == Form::exception && (name == "__cause__" || name == "__context__")) return HostValue{};
@@ -398,7 +426,7 @@ std::optional<HostValue> HostMachine::object_method(const HostValue& object, std
                                                     HostKwargs& kwargs, py::Place place) {
   if (const HostClass::Method* m = object.klass->method(name)) {
     const bool of_class = m->form == MethodForm::of_class;
-    if (of_class || object.is(Kind::object)) args.insert(args.begin(), of_class ? class_value(object.klass) : object);
+    if (of_class || !object.is(Kind::klass)) args.insert(args.begin(), of_class ? class_value(object.klass) : object);
     const HostFunction function = m->function;
     return call_function(function, std::move(args), std::move(kwargs), place);
   }
@@ -490,6 +518,7 @@ std::optional<HostValue> HostMachine::own_operator(py::Op op, const HostValue& a
                            {py::Op::le, "__le__", "__ge__"},
                            {py::Op::gt, "__gt__", "__lt__"},
                            {py::Op::ge, "__ge__", "__le__"}};
+  if (is_flag(a) && is_flag(b)) return join_flags(op, a, b, place);
   if (!a.is(Kind::object) && !b.is(Kind::object)) return std::nullopt;
   for (const Row& row : kRows) {
     if (row.op != op) continue;
@@ -504,24 +533,14 @@ std::optional<HostValue> HostMachine::own_operator(py::Op op, const HostValue& a
 
 std::optional<HostValue> HostMachine::own(const HostValue& object, std::string_view name, HostArgs args,
                                           py::Place place) {
-  if (!object.is(Kind::object) || object.klass->method(name) == nullptr) return std::nullopt;
+  if (!object.klass || (!object.is(Kind::object) && !is_enum_member(object)) || object.klass->method(name) == nullptr)
+    return std::nullopt;
   HostKwargs none;
   return object_method(object, name, args, none, place);
 }
 
-// name and value of a member of an IntEnum or StrEnum, which is a number or a string itself.
-std::optional<HostValue> HostMachine::enum_attribute(const HostValue& member, std::string_view name, py::Place place) {
-  HostValue plain = member;
-  plain.klass = nullptr;
-  if (name == "value") return plain;
-  if (name != "name") return std::nullopt;
-  for (const HostClass::Field& f : member.klass->fields)
-    if (equal(f.default_value, plain, place)) return HostValue::string(f.name);
-  return std::nullopt;
-}
-
 void HostMachine::set_attribute(const HostValue& object, std::string_view name, HostValue value, py::Place place) {
-  constexpr Form kOpen[] = {Form::plain, Form::record, Form::module, Form::silent, Form::exception};
+  constexpr Form kOpen[] = {Form::plain, Form::record, Form::module, Form::silent, Form::exception, Form::enumeration};
   if (std::find(std::begin(kOpen), std::end(kOpen), object.klass->form) == std::end(kOpen))
     raise("AttributeError", fmt::format("attributes of {} cannot be assigned", object.klass->name), place);
   const auto& setters = object.klass->setters;

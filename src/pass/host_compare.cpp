@@ -128,6 +128,7 @@ bool HostMachine::contains(const HostValue& container, const HostValue& item, py
   if (auto answer = own(container, "__contains__", {item}, place)) return truth(*answer, place);
   if (container.is(Kind::tensor))
     refuse(Code::policy, "a tensor's values are searched in a wrapper", place, "values are known to kernels only");
+  if (is_flag(container) && is_flag(item)) return (container.integer & item.integer) == item.integer;
   const std::vector<HostValue> items = iterate(container, place);
   return std::any_of(items.begin(), items.end(), [&](const HostValue& v) { return equal(item, v, place); });
 }
@@ -220,9 +221,12 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
     if (open == "(" && values.size() == 1) out += ',';
     return out.append(close);
   };
-  const bool member = v.klass && !v.is(Kind::klass) && v.klass->form == HostClass::Form::enumeration;
+  const bool member = is_enum_member(v);
+  if (auto written = member ? own(v, repr ? "__repr__" : "__str__", {}, place) : std::nullopt)
+    return string_of(*written, place);
   if (member && (repr || !v.klass->text_is_value)) {
-    const std::string name = fmt::format("{}.{}", v.klass->name, eval_attribute(v, "name", place).text);
+    const HostValue own_name = eval_attribute(v, "name", place);  // none: of no flag
+    const std::string name = v.klass->name + (own_name.is(Kind::none) ? "" : fmt::format(".{}", own_name.text.get()));
     return repr ? fmt::format("<{}: {}>", name, text(eval_attribute(v, "value", place), true, place, depth + 1)) : name;
   }
   switch (v.kind) {
@@ -251,6 +255,9 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
         if (auto written = (!repr || name[2] == 'r') ? own(v, name, {}, place) : std::nullopt)
           return string_of(*written, place);
       if (v.klass->form == HostClass::Form::exception) return exception_text(v, repr, place);
+      if (v.klass->form == HostClass::Form::record)
+        if (const HostValue part = shown_fields(v); part.items->values.size() < v.items->values.size())
+          return text(part, repr, place, depth + 1);
       return list(v.klass->name + "(", ")", 1, 2,
                   [&](std::size_t i) { return v.items->values[i - 1].text.get() + "="; });
     }

@@ -199,12 +199,18 @@ void HostMachine::eval_arguments(const py::Expr& e, Frame& frame, HostArgs& args
   for (const py::Keyword& k : e.keywords) {
     HostValue v = eval(*k.value, frame);
     if (!k.name.empty()) {
+      if (keyword(kwargs, k.name) != nullptr)
+        raise("TypeError", fmt::format("several values for keyword argument '{}'", k.name), k.place);
       kwargs.emplace_back(std::string(k.name), std::move(v));
       continue;
     }
     if (!v.is(Kind::dict)) raise("TypeError", "'**' needs a dict", k.place);
-    for (std::size_t i = 0; i + 1 < v.items->values.size(); i += 2)
-      kwargs.emplace_back(string_of(v.items->values[i], k.place), v.items->values[i + 1]);
+    for (std::size_t i = 0; i + 1 < v.items->values.size(); i += 2) {
+      const std::string& name = string_of(v.items->values[i], k.place);
+      if (keyword(kwargs, name) != nullptr)
+        raise("TypeError", fmt::format("several values for keyword argument '{}'", name), k.place);
+      kwargs.emplace_back(name, v.items->values[i + 1]);
+    }
   }
 }
 
@@ -244,6 +250,12 @@ HostValue HostMachine::unary(py::Op op, const HostValue& v, py::Place place) {
   if (v.is(Kind::object))
     if (auto made = own(v, op == py::Op::neg ? "__neg__" : op == py::Op::pos ? "__pos__" : "__invert__", {}, place))
       return std::move(*made);
+  if (is_flag(v) && op == py::Op::invert) {  // all the others
+    HostValue out = v;
+    out.integer = 0;
+    for (const HostClass::Field& f : v.klass->fields) out.integer |= f.default_value.integer & ~v.integer;
+    return out;
+  }
   if (v.is(Kind::tensor)) refuse(Code::policy, "arithmetic on a tensor in a wrapper", place, "compute in a kernel");
   if (!v.is_number()) raise("TypeError", fmt::format("'{}' of a {}", py::op_text(op), host_type_name(v)), place);
   const auto folded = fold_unary(op, v.is(Kind::real) ? Value::of(v.real) : Value::of(v.integer));
@@ -251,6 +263,16 @@ HostValue HostMachine::unary(py::Op op, const HostValue& v, py::Place place) {
   if (!folded) raise("OverflowError", "an integer does not fit into 64 bits", place);
   return folded->kind == ValueKind::real ? HostValue::of(folded->real) : HostValue::of(folded->integer);
 }
+
+namespace {
+
+bool is_type(const HostValue& v) {
+  if (v.is(Kind::tuple) && !v.items->values.empty())
+    return std::all_of(v.items->values.begin(), v.items->values.end(), is_type);
+  return v.is(Kind::path) || v.is(Kind::klass) || v.is(Kind::none);
+}
+
+}  // namespace
 
 HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b, py::Place place) {
   if (a.is(Kind::tensor) || b.is(Kind::tensor))
@@ -274,6 +296,8 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
     spend((length(a) + length(b)) / 64, place);
     return HostValue::string(a.text.get() + b.text.get());
   }
+  if (op == py::Op::bit_or && is_type(a) && is_type(b) && !(a.is(Kind::none) && b.is(Kind::none)))
+    return HostValue::sequence(Kind::tuple, {a, b});  // int | float, as isinstance takes it
   if (op == py::Op::mod && a.is(Kind::string)) return HostValue::string(format_percent(a.text, b, place));
   if (op == py::Op::bit_or && a.is(Kind::dict) && b.is(Kind::dict)) {
     HostValue out = HostValue::sequence(Kind::dict, a.items->values);

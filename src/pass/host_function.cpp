@@ -37,8 +37,10 @@ HostValue HostMachine::decorated(HostValue function, const py::Stmt& s, Frame& f
   }
   for (std::size_t i = s.decorators.size(); i-- > 0;) {
     const py::Expr& d = *s.decorators[i];
-    if (!resolve_path(*frame.module, d.kind == py::ExprKind::call ? *d.items[0] : d).empty()) continue;
-    if (d.kind == py::ExprKind::call && eval(*d.items[0], frame).is(Kind::path)) continue;  // imported inside
+    const std::string path = resolve_path(*frame.module, d.kind == py::ExprKind::call ? *d.items[0] : d);
+    if (!path.empty() && path != "functools.wraps") continue;
+    if (path.empty() && d.kind == py::ExprKind::call && eval(*d.items[0], frame).is(Kind::path))
+      continue;  // imported inside
     const HostValue decorator = eval(d, frame);
     if (decorator.is(Kind::path)) continue;
     function = call(decorator, {std::move(function)}, {}, d.place);
@@ -206,14 +208,14 @@ constexpr std::string_view kTyping[] = {"NamedTuple", "Any",      "Callable", "D
                                         "Protocol",   "Sequence", "Set",      "Tuple",   "Type",      "TypeVar",
                                         "TypedDict",  "Union",    "cast",     "final",   "overload",  "no_type_check"};
 
-bool is_top_level(const PassModule& module, const py::Stmt* function) {
-  return function != nullptr && function->kind == py::StmtKind::function &&
-         std::find(module.top_level.begin(), module.top_level.end(), function) != module.top_level.end();
+bool is_top_level(const PassModule& module, const py::Stmt* def) {  // of a function or a class
+  return def != nullptr && (def->kind == py::StmtKind::function || def->kind == py::StmtKind::class_) &&
+         std::find(module.top_level.begin(), module.top_level.end(), def) != module.top_level.end();
 }
 
 }  // namespace
 
-// A decorated function that could not be made when the top level ran: to say why.
+// A decorated function or class that could not be made when the top level ran: to say why.
 HostValue HostMachine::define_again(const PassModule& module, const py::Stmt& statement) {
   Frame frame;
   frame.module = &module;
@@ -258,7 +260,8 @@ HostValue HostMachine::module_value(const PassModule& module, std::string_view n
   };
   while (b->before && is_made(*b)) b = b->before.get();
   const bool runs = b->owner != nullptr && b->owner->top_level_runs;
-  if (runs && b->owner != &module && b->kind != Binding::Kind::klass) return module_value(*b->owner, b->name, place);
+  const bool in_order = b->kind != Binding::Kind::klass || (runs && is_top_level(*b->owner, b->statement));
+  if (runs && b->owner != &module && in_order) return module_value(*b->owner, b->name, place);
   if (runs && ran_.contains(&module) && is_top_level(module, b->statement)) return define_again(module, *b->statement);
   HostValue v;
   switch (b->kind) {

@@ -78,6 +78,24 @@ struct HostMachine::Library {
                                {c.args[0], HostValue::sequence(Kind::tuple, std::move(rest)), std::move(named)});
   }
 
+  static std::optional<HostValue> wraps(HostMachine& m, const Call& c) {
+    need(m, c, 1);
+    HostValue named = HostValue::sequence(Kind::dict, {HostValue::string("wrapped"), c.args[0]});
+    return HostValue::sequence(Kind::partial, {HostValue::path("functools.update_wrapper"),
+                                               HostValue::sequence(Kind::tuple, {}), std::move(named)});
+  }
+  static std::optional<HostValue> update_wrapper(HostMachine& m, const Call& c) {  // gives it the other's name
+    need(m, c, 1);
+    const HostValue* named = keyword(c.kwargs, "wrapped");
+    const HostValue& wrapped = named != nullptr ? *named : c.args.back();
+    if (!c.args[0].is(Kind::function)) return c.args[0];
+    if (wrapped.is(Kind::kernel)) c.args[0].function->shown = wrapped.kernel.function;
+    if (wrapped.is(Kind::function))
+      c.args[0].function->shown =
+          wrapped.function->shown != nullptr ? wrapped.function->shown : wrapped.function->statement;
+    return c.args[0];
+  }
+
   static std::optional<HostValue> cache(HostMachine&, const Call& c) {  // nothing here is worth keeping
     return !c.args.empty() && c.args[0].is(Kind::function) ? c.args[0] : HostValue::path(std::string(c.name));
   }
@@ -108,6 +126,9 @@ struct HostMachine::Library {
 
   static std::optional<HostValue> named_tuple(HostMachine& m, const Call& c) {
     return m.make_named_tuple(c.args, c.kwargs, c.place);
+  }
+  static std::optional<HostValue> enumeration(HostMachine& m, const Call& c) {
+    return m.make_enum(c.name, c.args, c.place);
   }
   static std::optional<HostValue> ordered_dict(HostMachine& m, const Call& c) {
     return m.call_python("dict", c.args, c.kwargs, c.place);
@@ -227,10 +248,18 @@ HostMachine::Library::Run HostMachine::Library::find(std::string_view path) {
       {"dataclasses.astuple", astuple},
       {"dataclasses.field", field},
       {"dataclasses.replace", asdict_replace},
+      {"enum.Enum", enumeration},
+      {"enum.Flag", enumeration},
+      {"enum.IntEnum", enumeration},
+      {"enum.IntFlag", enumeration},
+      {"enum.StrEnum", enumeration},
+      {"enum.auto", [](HostMachine&, const Call&) { return std::optional(HostValue::path(std::string(kAutoValue))); }},
       {"functools.cache", cache},
       {"functools.lru_cache", cache},
       {"functools.partial", partial},
       {"functools.reduce", reduce},
+      {"functools.update_wrapper", update_wrapper},
+      {"functools.wraps", wraps},
       {"logging.getLogger", logger},
       {"numpy.ceil", numpy_ceil_floor},
       {"numpy.exp", numpy_math},
@@ -252,6 +281,7 @@ HostMachine::Library::Run HostMachine::Library::find(std::string_view path) {
       {"triton.runtime.driver.active.utils.get_device_properties", device_properties},
       {"triton.set_allocator", nothing},  // scratch memory is the back-end's own
       {"types.SimpleNamespace", simple_namespace},
+      {"typing.NamedTuple", named_tuple},
       {"typing.cast", cast},
   };
   return find_row(kAll, path);

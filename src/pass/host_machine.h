@@ -2,8 +2,8 @@
 // of modules), host_eval.cpp (expressions), host_compare.cpp (equality, order, text), host_calls.cpp (what is called),
 // host_builtins.cpp (Python's functions), host_math.cpp (math), host_library.cpp (triton, functools and their like),
 // host_collections.cpp (itertools, collections), host_torch.cpp (torch), host_attributes.cpp (what follows a dot),
-// host_containers.cpp and host_strings.cpp (methods), host_class.cpp (classes), host_exceptions.cpp, host_contexts.cpp
-// (with), host_tensor.cpp and host_view.cpp (allocations, views) and host_launch.cpp (kernels).
+// host_containers.cpp and host_strings.cpp (methods), host_class.cpp (classes), host_enum.cpp, host_exceptions.cpp,
+// host_contexts.cpp (with), host_tensor.cpp and host_view.cpp (allocations, views) and host_launch.cpp (kernels).
 #pragma once
 
 #include <algorithm>
@@ -49,6 +49,9 @@ Run find_row(const std::unordered_map<std::string_view, Run>& table, std::string
 
 // Where `part` first stands at or behind `from`, or npos; in time proportional to both.
 std::size_t text_find(std::string_view text, std::string_view part, std::size_t from = 0);
+// Python's characters of a text in UTF-8, and how many they are.
+std::vector<std::string> text_letters(std::string_view text);
+std::size_t text_length(std::string_view text);
 // Stable, and safe whatever `less` says: the candidate's __lt__ need not be an order.
 template <class T, class Less>
 void merge_sort(std::vector<T>& items, const Less& less) {
@@ -63,7 +66,8 @@ void merge_sort(std::vector<T>& items, const Less& less) {
     }
   }
 }
-inline constexpr std::size_t kMostItems = 200'000;  // of what is made at once: ranges, iterators
+inline constexpr std::string_view kAutoValue = "enum.auto()";  // a path: what an enumeration's body makes a number
+inline constexpr std::size_t kMostItems = 200'000;             // of what is made at once: ranges, iterators
 // A wrapper sees one large GPU, whatever the run's device is: a plan depends on shapes, dtypes and numbers only.
 inline constexpr std::int64_t kMultiprocessors = 132;
 
@@ -84,6 +88,17 @@ class Within {
 // The argument of that name, or null.
 const HostValue* keyword(const HostKwargs& kwargs, std::string_view name);
 HostValue class_value(std::shared_ptr<HostClass> klass);
+HostValue empty_object(std::shared_ptr<HostClass> klass);
+HostValue* find_attribute(const HostValue& object, std::string_view name);  // its own; null: it has none
+void add_attribute(HostValue& object, std::string_view name, HostValue value);
+// The kind of class that a base outside makes one.
+struct ForeignBase {
+  std::string_view path;
+  HostClass::Form form;
+  bool is_value = false;
+  HostClass::Auto auto_value = HostClass::Auto::next;
+};
+ForeignBase known_base(std::string_view path);
 // How triton calls a type by its path: "fp32" for triton.language.float32; "" for any other path.
 std::string language_type_name(std::string_view path);
 bool can_call(const HostValue& v);
@@ -96,8 +111,7 @@ class HostMachine {
     for (const auto& scope : captured_) scope->names.clear();
     for (const auto& held : circles_)
       if (const auto items = held.lock()) items->values.clear();
-    for (const auto& [statement, made] : classes_)
-      if (made && made->attributes.items) made->attributes.items->values.clear();
+    for (const auto& made : made_classes_) made->attributes.items->values.clear();
   }
   HostMachine(const HostMachine&) = delete;
   HostMachine& operator=(const HostMachine&) = delete;
@@ -141,6 +155,7 @@ class HostMachine {
     HostValue yielded;                                  // of a generator, which runs to its end when it is called
     std::function<void(HostValue)> at_yield = nullptr;  // of a context's: the body of its with
     std::vector<std::string_view> globals, nonlocals;
+    HostClass* making = nullptr;  // whose body runs
   };
 
   PlanOutput output_of(const HostValue& value, py::Place place, int depth, std::size_t& leaves);
@@ -225,6 +240,10 @@ class HostMachine {
   HostValue get_item(const HostValue& object, const HostValue& index, py::Place place);
   void set_item(HostValue& object, const HostValue& index, HostValue value, py::Place place);
   HostValue get_slice(const HostValue& object, const HostValue& slice, py::Place place);
+  // Which of `size` items a slice names, in its order.
+  std::vector<std::size_t> slice_places(const HostValue& slice, std::size_t size, py::Place place);
+  void set_slice(const HostValue& list, const HostValue& slice, const HostValue& value, py::Place place);
+  void delete_item(const HostValue& object, const HostValue& index, py::Place place);
   // What may be stored where: no tensors in what outlives a call, nothing in itself, nothing too long.
   void check_write(const HostItems& items, const HostValue& value, py::Place place);
 
@@ -301,14 +320,25 @@ class HostMachine {
   bool is_instance(const HostValue& v, const HostValue& type, py::Place place);
   bool is_subclass(const HostValue& klass, const HostValue& type, py::Place place);
   std::string formatted(const HostValue& v, std::string_view spec, py::Place place);
-  std::string format_call(const std::string& text, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
+  HostValue format_field(std::string_view field, const HostArgs& args, const HostKwargs& kwargs, std::size_t& next,
+                         py::Place place);
+  std::string format_call(std::string_view text, const HostArgs& args, const HostKwargs& kwargs, std::size_t& next,
+                          py::Place place);
   std::string format_percent(const std::string& text, const HostValue& values, py::Place place);
 
   // ---- classes (host_class.cpp)
   HostValue make_class(const PassModule& module, const py::Stmt& statement, py::Place place);
+  std::shared_ptr<HostClass> build_class(const PassModule& module, const py::Stmt& statement, py::Place place);
+  std::shared_ptr<HostClass> new_class(std::string name);
+  void define_class(const py::Stmt& statement, Frame& frame);
+  void define_method(const py::Stmt& statement, Frame& frame);
+  void run_in_class(const py::Stmt& statement, Frame& frame);
+  void keep_names(Frame& frame, py::Place place);
+  std::vector<HostValue> listed_names(const HostValue& v, py::Place place);
   HostValue make_named_tuple(const HostArgs& args, const HostKwargs& kwargs, py::Place place);
   HostValue make_object(std::string name, std::vector<std::pair<std::string, HostValue>> attributes) const;
   void read_bases(const py::Stmt& statement, HostClass& made, Frame& frame);
+  void read_decorators(const py::Stmt& statement, HostClass& made, Frame& frame);
   HostClass::Field read_field(const py::Stmt& statement, Frame& frame);
   HostValue make_super(const HostArgs& args, py::Place place);
   HostValue apply_forward(const HostValue& klass, HostArgs args, HostKwargs kwargs, py::Place place);
@@ -316,7 +346,6 @@ class HostMachine {
   std::optional<HostValue> own_operator(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
   // What a method with one of Python's own names gives; nothing where the object has none.
   std::optional<HostValue> own(const HostValue& object, std::string_view name, HostArgs args, py::Place place);
-  std::optional<HostValue> enum_attribute(const HostValue& member, std::string_view name, py::Place place);
   std::optional<HostValue> parent_method(const HostValue& object, std::string_view name, HostArgs& args,
                                          HostKwargs& kwargs, py::Place place);
   HostValue instantiate(const HostValue& klass, HostArgs args, HostKwargs kwargs, py::Place place);
@@ -326,6 +355,16 @@ class HostMachine {
                                          HostKwargs& kwargs, py::Place place);
   static bool takes_note(const HostClass& klass, std::string_view method);  // which then does nothing
   void set_attribute(const HostValue& object, std::string_view name, HostValue value, py::Place place);
+
+  // ---- enumerations (host_enum.cpp)
+  HostValue make_enum(std::string_view base, const HostArgs& args, py::Place place);
+  HostValue enum_member(const HostValue& klass, const HostValue& value, py::Place place);  // Mode("name")
+  void make_members(const std::shared_ptr<HostClass>& made, py::Place place);
+  void number_members(Frame& frame, py::Place place);
+  HostValue next_value(std::string_view name, const std::vector<HostValue>& before, Frame& frame, py::Place place);
+  HostValue flag_name(const HostValue& flag);
+  std::optional<HostValue> join_flags(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
+  std::optional<HostValue> enum_attribute(const HostValue& member, std::string_view name, py::Place place);
 
   // ---- tensors (host_tensor.cpp)
   HostValue allocate(std::string_view name, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
@@ -422,6 +461,7 @@ class HostMachine {
   std::unordered_map<const py::Stmt*, int> defined_;          // how often a def of the top level has run
   std::vector<const py::Expr*> evaluating_;
   std::unordered_map<const py::Stmt*, std::shared_ptr<HostClass>> classes_;
+  std::vector<std::shared_ptr<HostClass>> made_classes_;
   std::unordered_map<const PassModule*, std::shared_ptr<HostScope>> module_scopes_;  // of modules whose top level runs
   std::vector<std::shared_ptr<HostScope>> captured_;
   std::vector<std::weak_ptr<HostItems>> circles_;  // of objects whose methods are kept somewhere

@@ -80,7 +80,8 @@ HostMachine::Flow HostMachine::run(const py::Stmt& s, Frame& frame) {
               s.annotation != nullptr ? text(eval(*s.annotation, frame), false, s.place) : py::print(*s.value),
               s.place);
       return Flow::next;
-    case K::function: define(s, frame); return Flow::next;
+    case K::function:
+    case K::class_: define(s, frame); return Flow::next;
     case K::try_: return run_try(s, frame);
     case K::global:
       for (const py::Alias& a : s.aliases) frame.globals.push_back(a.name);
@@ -94,12 +95,13 @@ HostMachine::Flow HostMachine::run(const py::Stmt& s, Frame& frame) {
     case K::with: return run_with(s, frame);
     case K::match: return run_match(s, frame);
     case K::case_: return Flow::next;  // of a match, which runs them
-    case K::class_: refuse(Code::host, "a class in a wrapper", s.place, "write functions");
   }
   return Flow::next;
 }
 
 void HostMachine::define(const py::Stmt& s, Frame& frame) {
+  if (s.kind == py::StmtKind::class_) return define_class(s, frame);
+  if (frame.making != nullptr) return define_method(s, frame);
   HostValue made;
   if (is_kernel(*frame.module, s)) {
     if (!at_module_level(frame)) check_captured(s, frame.scope.get(), s.place);
@@ -190,6 +192,8 @@ void HostMachine::run_import(const py::Stmt& s, Frame& frame) {
         raise("ImportError", fmt::format("'{}' has no '{}'", file->name, a.name), a.place);
       frame.scope->set(as, module_value(*file, a.name, a.place));
     } else {
+      if (!path_has(s.name, a.name))
+        raise("ImportError", fmt::format("cannot import name '{}' from '{}'", a.name, s.name), a.place);
       frame.scope->set(as, eval_attribute(HostValue::path(std::string(s.name)), a.name, a.place));
     }
   }
@@ -201,9 +205,7 @@ void HostMachine::run_delete(const py::Stmt& s, Frame& frame) {
       std::erase_if(frame.scope->names, [&](const auto& n) { return n.first == t->text; });
     } else if (t->kind == py::ExprKind::subscript) {
       const HostValue object = eval(*t->items[0], frame);
-      if (!object.is(Kind::list) && !object.is(Kind::dict))
-        raise("TypeError", fmt::format("items of a {} cannot be deleted", host_type_name(object)), t->place);
-      call_method(object, "pop", {eval(*t->items[1], frame)}, {}, t->place);
+      delete_item(object, eval(*t->items[1], frame), t->place);
     }
   }
 }

@@ -22,7 +22,8 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {"builtins.", "abs all any bin callable chr hash hex iter len oct ord repr reversed type", "_"},
+    {"builtins.", "abs all any bin callable chr classmethod hash hex iter len oct ord property repr reversed", "_"},
+    {"builtins.", "staticmethod type", "_"},
     {"builtins.", "bool float frozenset list set tuple", "_?"},
     {"builtins.", "divmod filter hasattr isinstance issubclass", "_ _"},
     {"builtins.", "format next dict.fromkeys", "_ _?"},
@@ -86,7 +87,7 @@ constexpr Row kRows[] = {
     {"Tensor.", "detach ndimension nelement numel ravel storage_offset t zero_", ""},
     {"Tensor.", "bfloat16 bool contiguous double float half int is_contiguous long", "| memory_format"},
     {"Tensor.", "as_strided", "size stride storage_offset?"},
-    {"Tensor.", "broadcast_to", "size"},
+    {"Tensor.", "broadcast_to", "size *"},
     {"Tensor.", "chunk", "chunks dim/axis?"},
     {"Tensor.", "cuda", "device? non_blocking? | memory_format"},
     {"Tensor.", "dim_order", "| ambiguity_check"},

@@ -21,6 +21,22 @@ std::size_t text_find(std::string_view text, std::string_view part, std::size_t 
   return at == nullptr ? std::string_view::npos : static_cast<std::size_t>(at - text.data());
 }
 
+std::size_t text_length(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::vector<std::string> text_letters(std::string_view text) {
+  std::vector<std::string> out;
+  for (const char c : text) {
+    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80)
+      out.emplace_back(1, c);
+    else if (!out.empty())
+      out.back() += c;
+  }
+  return out;
+}
+
 namespace {
 
 constexpr std::string_view kBlanks = " \t\n\r\f\v";
@@ -131,7 +147,7 @@ std::string grouped(const std::string& digits, char by, std::size_t size) {
 }
 
 std::string padded(const FormatSpec& spec, const std::string& sign, const std::string& body, char otherwise) {
-  const auto length = static_cast<std::int64_t>(sign.size() + body.size());
+  const auto length = static_cast<std::int64_t>(sign.size() + text_length(body));
   if (length >= spec.width) return sign + body;
   const auto gap = static_cast<std::size_t>(spec.width - length);
   const char align = spec.align != 0 ? spec.align : otherwise;
@@ -215,12 +231,55 @@ std::string HostMachine::formatted(const HostValue& v, std::string_view text_spe
   return padded(spec, sign, grouped(body, std::isfinite(x) ? spec.grouping : '\0', 3), '>');
 }
 
-// "{} and {name:>4}".format(...)
-std::string HostMachine::format_call(const std::string& s, const HostArgs& args, const HostKwargs& kwargs,
-                                     py::Place place) {
-  spend(s.size() / 64, place);
+// What a field in braces names: {}, {0}, {name}, and {0.shape[1]} of such.
+HostValue HostMachine::format_field(std::string_view field, const HostArgs& args, const HostKwargs& kwargs,
+                                    std::size_t& next, py::Place place) {
+  const auto number = [](std::string_view digits) {
+    std::size_t n = 0;
+    for (const char c : digits) n = std::min<std::size_t>(n * 10 + static_cast<std::size_t>(c - '0'), 100'000);
+    return n;
+  };
+  const auto is_number = [](std::string_view s) { return std::all_of(s.begin(), s.end(), is_digit); };
+  const std::string_view first = field.substr(0, field.find_first_of(".["));
+  HostValue value;
+  if (is_number(first)) {
+    const std::size_t at = first.empty() ? next++ : number(first);
+    if (at >= args.size()) raise("IndexError", "Replacement index out of range", place);
+    value = args[at];
+  } else if (const HostValue* named = keyword(kwargs, first)) {
+    value = *named;
+  } else {
+    raise("KeyError", python_string(first), place);
+  }
+  for (std::string_view rest = field.substr(first.size()); !rest.empty();) {
+    const bool item = rest[0] == '[';
+    const std::size_t end = std::min(item ? rest.find(']') : rest.find_first_of(".[", 1), rest.size());
+    const std::string_view part = rest.substr(1, end - 1);
+    value = !item             ? eval_attribute(value, part, place)
+            : is_number(part) ? get_item(value, HostValue::of(static_cast<std::int64_t>(number(part))), place)
+                              : get_item(value, HostValue::string(std::string(part)), place);
+    rest = rest.substr(std::min(end + (item ? 1 : 0), rest.size()));
+  }
+  return value;
+}
+
+namespace {
+
+// Where the field that begins behind `from` ends; a format in it may have fields of its own.
+std::size_t field_end(std::string_view s, std::size_t from) {
+  for (int open = 1; (from = s.find_first_of("{}", from)) != std::string_view::npos; ++from)
+    if ((open += s[from] == '{' ? 1 : -1) == 0) break;
+  return from;
+}
+
+}  // namespace
+
+// "{} and {name:>{width}}".format(...)
+std::string HostMachine::format_call(std::string_view s, const HostArgs& args, const HostKwargs& kwargs,
+                                     std::size_t& next, py::Place place) {
+  spend(s.size() / 64 + 1, place);
+  if (++nesting_ > kDeepestLists * 4) refuse(Code::limit, "fields are nested too deeply", place);
   std::string out;
-  std::size_t next = 0;
   for (std::size_t i = 0; i < s.size(); ++i) {
     if ((s[i] == '{' || s[i] == '}') && i + 1 < s.size() && s[i + 1] == s[i]) {
       out += s[i++];
@@ -230,32 +289,24 @@ std::string HostMachine::format_call(const std::string& s, const HostArgs& args,
       out += s[i];
       continue;
     }
-    const std::size_t end = s.find('}', i);
-    if (end == std::string::npos) raise("ValueError", "expected '}' before end of string", place);
-    std::string_view field = std::string_view(s).substr(i + 1, end - i - 1), spec;
+    const std::size_t end = field_end(s, i + 1);
+    if (end == std::string_view::npos) raise("ValueError", "expected '}' before end of string", place);
+    std::string_view field = s.substr(i + 1, end - i - 1), spec;
     if (const std::size_t colon = field.find(':'); colon != std::string_view::npos)
       spec = field.substr(colon + 1), field = field.substr(0, colon);
-    const bool repr = field.ends_with("!r");
-    if (repr || field.ends_with("!s")) field.remove_suffix(2);
-    const HostValue* value = nullptr;
-    if (field.empty() || is_digit(field[0])) {
-      std::size_t at = 0;
-      for (const char c : field) at = std::min<std::size_t>(at * 10 + static_cast<std::size_t>(c - '0'), 100'000);
-      if (field.empty()) at = next++;
-      if (at >= args.size()) raise("IndexError", "Replacement index out of range", place);
-      value = &args[at];
-    }
-    for (const auto& [k, v] : kwargs)
-      if (value == nullptr && k == field) value = &v;
-    if (value == nullptr) raise("KeyError", python_string(field), place);
-    out += formatted(repr ? HostValue::string(text(*value, true, place)) : *value, spec, place);
+    const bool repr = field.ends_with("!r"), as_text = repr || field.ends_with("!s");
+    if (as_text) field.remove_suffix(2);
+    HostValue value = format_field(field, args, kwargs, next, place);
+    if (as_text) value = HostValue::string(text(value, repr, place));
+    out += formatted(value, format_call(spec, args, kwargs, next, place), place);
     check_length(out, place);
     i = end;
   }
+  --nesting_;
   return out;
 }
 
-// "%d of %s" % (1, "x")
+// "%d of %s" % (1, "x"), "%(n)d" % {"n": 1}
 std::string HostMachine::format_percent(const std::string& s, const HostValue& values, py::Place place) {
   const std::vector<HostValue> args = values.is(Kind::tuple) ? values.items->values : std::vector<HostValue>{values};
   spend(s.size() / 64, place);
@@ -266,16 +317,27 @@ std::string HostMachine::format_percent(const std::string& s, const HostValue& v
       out += s[i];
       continue;
     }
-    const std::size_t end = s.find_first_not_of("0123456789.+- #", i + 1);
+    std::size_t begin = i + 1;
+    const HostValue* named = nullptr;
+    HostValue item;
+    if (begin < s.size() && s[begin] == '(') {
+      const std::size_t close = s.find(')', begin);
+      if (close == std::string::npos) raise("ValueError", "incomplete format key", place);
+      if (!values.is(Kind::dict)) raise("TypeError", "format requires a mapping", place);
+      item = get_item(values, HostValue::string(s.substr(begin + 1, close - begin - 1)), place);
+      named = &item;
+      begin = close + 1;
+    }
+    const std::size_t end = s.find_first_not_of("0123456789.+- #", begin);
     if (end == std::string::npos) raise("ValueError", "incomplete format", place);
     if (s[end] == '%') {
       out += '%';
       i = end;
       continue;
     }
-    if (next >= args.size()) raise("TypeError", "not enough arguments for format string", place);
-    const HostValue& v = args[next++];
-    std::string spec = s.substr(i + 1, end - i - 1);
+    if (named == nullptr && next >= args.size()) raise("TypeError", "not enough arguments for format string", place);
+    const HostValue& v = named != nullptr ? *named : args[next++];
+    std::string spec = s.substr(begin, end - begin);
     const char type = s[end] == 'i' ? 'd' : s[end];
     const bool as_text = type == 's' || type == 'r';
     if (spec.starts_with('-'))
@@ -489,7 +551,8 @@ struct HostMachine::Strings {
   }
 
   static HostValue format(HostMachine& m, const std::string& s, const Call& c) {
-    return HostValue::string(m.format_call(s, c.args, c.kwargs, c.place));
+    std::size_t next = 0;
+    return HostValue::string(m.format_call(s, c.args, c.kwargs, next, c.place));
   }
 
   static Run find(std::string_view name);

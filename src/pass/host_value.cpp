@@ -153,8 +153,26 @@ std::string_view host_type_name(const HostValue& v) {
   return "";
 }
 
+bool is_enum_member(const HostValue& v) {
+  return v.klass && !v.is(HostValue::Kind::klass) && v.klass->form == HostClass::Form::enumeration;
+}
+
+bool is_flag(const HostValue& v) {
+  return is_enum_member(v) && v.is_integral() && v.klass->auto_value == HostClass::Auto::bit;
+}
+
 bool is_named_tuple(const HostValue& v) {
   return v.is(HostValue::Kind::object) && v.klass->form == HostClass::Form::tuple;
+}
+
+HostValue shown_fields(const HostValue& object) {
+  HostValue out = HostValue::sequence(HostValue::Kind::object, {});
+  out.klass = object.klass;
+  const auto& all = object.items->values;
+  for (const HostClass::Field& field : object.klass->fields)
+    for (std::size_t i = 0; field.shown && i + 1 < all.size(); i += 2)
+      if (all[i].text == field.name) out.items->values.insert(out.items->values.end(), {all[i], all[i + 1]});
+  return out;
 }
 
 HostValue field_values(const HostValue& object) {

@@ -53,6 +53,7 @@ struct HostItems {
 };
 
 struct HostFunction {
+  enum class Form : std::uint8_t { plain, property, of_none, of_class };  // what it is as a method
   const PassModule* module = nullptr;
   const py::Stmt* statement = nullptr;  // def, or
   const py::Expr* lambda = nullptr;
@@ -60,6 +61,8 @@ struct HostFunction {
   // Of a function made in a function: its parameters' default values, in their order; else null.
   std::shared_ptr<HostItems> defaults = nullptr;
   std::shared_ptr<HostClass> parent = nullptr;  // of a method: what super() sees
+  Form form = Form::plain;
+  const py::Stmt* shown = nullptr;  // functools.wraps: whose name it says it has
 };
 
 // A grid bound to a kernel: kernel[grid].
@@ -162,9 +165,12 @@ struct HostClass {
     bool has_default = false;
     HostValue factory = {};  // makes the default
     bool given = true;       // by the arguments of a new object
+    bool shown = true;       // in its text
+    bool keyword_only = false;
   };
   struct Method {
-    enum class Form : std::uint8_t { plain, property, of_none, of_class } form = Form::plain;
+    using Form = HostFunction::Form;
+    Form form = Form::plain;
     std::string_view name;
     HostFunction function;
   };
@@ -172,8 +178,10 @@ struct HostClass {
   std::shared_ptr<HostClass> parent;
   bool frozen = false;
   bool ordered = false;        // dataclass(order=True)
+  bool keyword_only = false;   // dataclass(kw_only=True)
   bool is_value = false;       // an enumeration whose members are numbers or strings
   bool text_is_value = false;  // and print as such
+  enum class Auto : std::uint8_t { next, lower, bit } auto_value = Auto::next;  // of an enumeration: what auto() gives
   std::vector<Field> fields;
   std::vector<Method> methods;
   std::vector<Method> setters;  // of properties
@@ -182,8 +190,11 @@ struct HostClass {
 };
 
 std::string_view host_type_name(const HostValue& v);
+bool is_enum_member(const HostValue& v);
+bool is_flag(const HostValue& v);  // of a Flag: a number whose bits are members
 // An object of a NamedTuple is a tuple wherever that is asked for.
 bool is_named_tuple(const HostValue& v);
+HostValue shown_fields(const HostValue& object);  // of a dataclass: what its text says
 HostValue field_values(const HostValue& object);  // of any object: its attributes' values, a tuple
 HostValue plain_tuple(const HostValue& v);        // of such an object: its values; any other as it is
 

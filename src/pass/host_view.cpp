@@ -187,14 +187,30 @@ struct HostMachine::Views {
   }
 
   static HostValue movedim(HostMachine& m, const Tensor& t, const Call& c) {
-    if (!c.args[0].is_number()) m.refuse(Code::host, "movedim of several dimensions", c.place, "write permute");
-    const auto from = static_cast<std::size_t>(dim(m, t, c, 0)), to = static_cast<std::size_t>(dim(m, t, c, 1));
-    Numbers sizes = t.d.sizes, strides = t.d.strides;
-    for (auto* list : {&sizes, &strides}) {
-      if (list->empty()) continue;
-      const std::int64_t moved = (*list)[from];
-      list->erase(list->begin() + static_cast<std::ptrdiff_t>(from));
-      list->insert(list->begin() + static_cast<std::ptrdiff_t>(to), moved);
+    const auto all = [&](const HostValue& v) { return v.is_number() ? HostArgs{v} : m.iterate(v, c.place); };
+    const HostArgs from = all(c.args[0]), to = all(c.args[1]);
+    if (from.size() != to.size()) m.raise("RuntimeError", "movedim: as many sources as destinations", c.place);
+    if (t.rank == 0) return view(m, t, c, t.d.sizes, t.d.strides);
+    std::vector<std::size_t> order(t.rank, t.rank);  // the dimension that comes where
+    std::vector<bool> moved(t.rank, false);
+    const auto place = [&](const HostValue& v) {
+      return static_cast<std::size_t>(m.wrap_dim(m.integer(v, c.place), t.rank, c.place));
+    };
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const std::size_t source = place(from[i]), target = place(to[i]);
+      if (moved[source] || order[target] != t.rank) m.raise("RuntimeError", "movedim: repeated dim", c.place);
+      moved[source] = true;
+      order[target] = source;
+    }
+    Numbers sizes, strides;
+    std::size_t next = 0;
+    for (std::size_t source : order) {
+      if (source == t.rank) {
+        while (moved[next]) ++next;
+        source = next++;
+      }
+      sizes.push_back(t.d.sizes[source]);
+      strides.push_back(t.d.strides[source]);
     }
     return view(m, t, c, sizes, strides);
   }

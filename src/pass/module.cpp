@@ -384,12 +384,15 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
   switch (s.kind) {
     case K::import: return bind_import(module, s);
     case K::import_from: return bind_import_from(module, s);
-    case K::function: {
+    case K::function:
+    case K::class_: {
       Binding b;
       b.owner = &module;
       b.name = s.name;
       b.statement = &s;
-      b.kind = is_kernel(module, s) ? Binding::Kind::kernel : Binding::Kind::function;
+      b.kind = s.kind == K::class_    ? Binding::Kind::klass
+               : is_kernel(module, s) ? Binding::Kind::kernel
+                                      : Binding::Kind::function;
       bind_name(module, s.name, b);
       module.top_level.push_back(&s);
       if (has_own_decorator(module, s)) module.top_level_runs = true;  // @register("name")
@@ -424,15 +427,6 @@ void ModuleLoader::bind(PassModule& module, const py::Stmt& s) {
     case K::pass:
     case K::delete_:
     case K::assert_: return;
-    case K::class_: {
-      Binding b;
-      b.owner = &module;
-      b.name = s.name;
-      b.statement = &s;
-      b.kind = Binding::Kind::klass;
-      module.names[s.name] = b;
-      return;
-    }
     default:
       refuse(module, s.place, "this statement is not supported at module level of a pass file",
              "a pass file holds imports, constants, functions and kernels");
