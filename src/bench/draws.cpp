@@ -22,7 +22,7 @@ struct Kind {
   bool same_sign = false;
 };
 constexpr Kind kKinds[] = {{1, Normals::quick, true}, {4, Normals::zeros, true}};
-constexpr Kind kOfHalves = {1, Normals::lone, true};
+constexpr Kind kOfHalves[] = {{1, Normals::uneven, true}, {1, Normals::lone, true}};
 // From the hardest to the mildest.
 constexpr Kind kMilder[] = {{4, Normals::zeros, true},     {4, Normals::zeros, true, true}, {4, Normals::far, true},
                             {4, Normals::far, true, true}, {4, Normals::quick, true},       {4, Normals::far, false},
@@ -221,7 +221,8 @@ std::vector<Draw> check_draws(std::uint64_t seed, int extra, DrawsFor graph, std
   }
   for (int i = 0; i < kOfIntegers && graph.small_integers && extra > 0; ++i) add(kKinds[0]);
   for (int i = 0; i < extra; ++i) add(kKinds[static_cast<std::size_t>(i) % std::size(kKinds)]);
-  if (graph.halves && extra > 0) add(kOfHalves);
+  for (const Kind& kind : kOfHalves)
+    if (graph.halves && extra > 0) add(kind);
   return out;
 }
 
@@ -272,7 +273,10 @@ std::string draw_text(const Draw& draw) {
   std::string out = "inputs drawn anew";
   if (draw.sparse) out += ", some one number but for a few elements";
   if (draw.spread != 1) out += fmt::format(", {} times as wide", draw.spread);
-  if (draw.hard()) out += ", some far out";
+  if (draw.normals == Normals::uneven)
+    out += ", each row and column at a level of its own";
+  else if (draw.hard())
+    out += ", some far out";
   if (draw.same_sign) out += ", of the recorded sign";
   if (draw.normals == Normals::zeros) out += ", some zero";
   if (draw.normals == Normals::lone) out += ", some numbers outweighing all others";

@@ -24,12 +24,12 @@ struct Draw {
   bool same_sign = false;  // what is recorded as positive or as negative stays so
   bool sparse = false;     // some inputs are one number, but for a few elements
   bool recorded() const { return normals == Normals::torch; }
-  bool hard() const { return normals == Normals::far || normals == Normals::zeros || normals == Normals::lone; }
+  bool hard() const { return normals != Normals::torch && normals != Normals::quick; }
 };
 // The recorded one first. A spread above the recorded one asks for more than the same error on the same numbers; far
-// out are clamps and saturation; lone numbers ask for every term of a sum, where the tolerance of halves does not. The
-// seeds of the others come from `seed`, the candidate's own text and the secret, so that no candidate can hold their
-// answers.
+// out are clamps and saturation; lone numbers and uneven ones ask for every term of a sum, where the tolerance of
+// halves does not. The seeds of the others come from `seed`, the candidate's own text and the secret, so that no
+// candidate can hold their answers.
 struct DrawsFor {
   bool halves = false;          // the graph gives some
   bool small_integers = false;  // decide its answer, and are few: many draws, since each has few of the rare contents

@@ -46,8 +46,9 @@ inline constexpr double kReplayFactor = 0.2, kReplayStd = 0.1;
 
 // Where normal numbers come from: torch's generator, as the format says, or a quicker one for inputs that nobody
 // recorded; `far`: the quicker one, with one number in sixteen from one deviation on to far out; `zeros`: some of these
-// are zero, and one row; `lone`: far, in each large tensor some numbers more, which outweigh all others.
-enum class Normals : std::uint8_t { torch, quick, far, zeros, lone };
+// are zero, and one row; `lone`: far, in each large tensor some numbers more, which outweigh all others; `uneven`: each
+// row, column and plane lies at a level of its own.
+enum class Normals : std::uint8_t { torch, quick, far, zeros, lone, uneven };
 
 class Engine {
  public:

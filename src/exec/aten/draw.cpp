@@ -145,6 +145,34 @@ void put_lone(at::Tensor& x, const TensorMeta& meta, double mean, double std, co
     x.data_ptr<float>()[state % n] = static_cast<float>(mean + weight);
 }
 
+// What saturates at one index of an axis does not at the next, and neither a piece of a row nor every second of it is
+// like the whole: rows are in parts, and every so many elements differ.
+void put_uneven(at::Tensor& x, const TensorMeta& meta, double std, const Stream& stream) {
+  constexpr double kSpan = 0.25;  // of the reach, up and down
+  constexpr std::int64_t kParts = 4;
+  const auto axes = std::count_if(meta.shape.begin(), meta.shape.end(), [](std::int64_t n) { return n > 1; });
+  if (axes < 2) return;  // an axis' weights or statistics
+  const auto span = static_cast<float>(kSpan * reach_of(std));
+  std::uint32_t seed = mixed(stream.one ^ mixed(stream.other + 2));
+  const auto level = [&](std::int64_t i) {
+    return span * (static_cast<float>(mixed(seed + static_cast<std::uint32_t>(i)) >> 8) * 0x1p-23F - 1);
+  };
+  for (std::int64_t d = 0; d < x.dim(); ++d) {
+    const std::int64_t n = x.size(d);
+    const bool row = d == x.dim() - 1;
+    seed = mixed(seed + 1);
+    const std::int64_t part = row ? 1 + seed % std::max<std::int64_t>(n / kParts, 1) : 1, every = 2 + seed % 3;
+    at::Tensor levels = at::full({n}, 0.0, at::kFloat);
+    for (std::int64_t i = 0; i < n; ++i)
+      levels.data_ptr<float>()[i] = level(i / part) + (row ? level(-1 - i % every) : 0.0F);
+    std::vector<std::int64_t> along(static_cast<std::size_t>(x.dim()), 1);
+    along[static_cast<std::size_t>(d)] = n;
+    x.add_(levels.view(along));
+  }
+  const auto [low, high] = bounds_of(meta);
+  x.clamp_(low, high);
+}
+
 // What `draw` below does to normal numbers of float32, to the same bits.
 at::Tensor finished_normals(const TensorMeta& meta, double mean, double std, double factor) {
   constexpr float kNone = std::numeric_limits<float>::infinity();
@@ -168,8 +196,11 @@ Stream stream_of(std::uint64_t seed, std::uint64_t tensor) {
 at::Tensor draw(const TensorMeta& meta, Normals normals, const Stream& stream) {
   const at::ScalarType type = to_scalar_type(meta.dtype);
   if (meta.data) return literal_tensor(meta, type);
-  if (meta.dtype == Dtype::boolean)
-    return (normals == Normals::torch ? torch_normals(meta.shape) : quick_normals(meta, 0, 1, stream)).gt(0.5);
+  if (meta.dtype == Dtype::boolean) {
+    at::Tensor x = normals == Normals::torch ? torch_normals(meta.shape) : quick_normals(meta, 0, 1, stream);
+    if (normals == Normals::uneven) put_uneven(x, meta, 1, stream);
+    return x.gt(0.5);
+  }
   if (!dtype_row(meta.dtype).floating) {
     const std::int64_t low = integer_bound(meta.min_val), high = integer_bound(meta.max_val);
     if (high == std::numeric_limits<std::int64_t>::max())
@@ -181,7 +212,10 @@ at::Tensor draw(const TensorMeta& meta, Normals normals, const Stream& stream) {
   const bool plain = std::isfinite(mean) && std::isfinite(std) && std != 0 && !wide;
   if (normals != Normals::torch && plain) {
     at::Tensor x = quick_normals(meta, mean, std * kReplayFactor, stream);
-    if (normals != Normals::quick) put_far_out(x, meta, mean, std * kReplayFactor, stream);
+    if (normals == Normals::uneven)
+      put_uneven(x, meta, std * kReplayFactor, stream);
+    else if (normals != Normals::quick)
+      put_far_out(x, meta, mean, std * kReplayFactor, stream);
     if (normals == Normals::zeros) put_zeros(x, meta, stream);
     if (normals == Normals::lone) put_lone(x, meta, mean, std * kReplayFactor, stream);
     return x.to(type);
