@@ -152,7 +152,7 @@ void Emitter::emit_block(const Block& block, const Op* owner, std::span<const Va
     home_ = before;  // what was kept here of values from outside may not be there when the block is skipped
 }
 
-// Variables and arrays for values that change, with their first contents.
+// Variables and arrays for values that change, with their first contents; a fresh product clears its array itself.
 void Emitter::carry(std::span<const ValueId> values, std::span<const ValueId> initial) {
   std::vector<Root> copies;
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -161,7 +161,7 @@ void Emitter::carry(std::span<const ValueId> values, std::span<const ValueId> in
     if (t.is_tile()) {
       const int array = new_array(v);
       home(v) = {Home::Kind::array, {}, 0, array};
-      if (initial.empty()) continue;
+      if (initial.empty() || (terms_ && terms_->fresh)) continue;
       Root r;
       r.kind = Root::Kind::keep;
       r.value = initial[k];
@@ -207,9 +207,9 @@ void Emitter::emit_control(const Op& op) {
 void Emitter::emit_for(const Op& op) {
   const Block& body = op.blocks[0];
   const std::span<const ValueId> params = std::span(body.params).subspan(1);
+  terms_ = terms_of(op);
   carry(op.results, std::span(op.operands).subspan(3));
   for (std::size_t k = 0; k < params.size(); ++k) home(params[k]) = home(op.results[k]);
-  terms_ = terms_of(op);
   const std::string counter = fresh("at"), iv = fresh(body.params[0]);
   const std::string lo = home(op.operands[0]).text, hi = home(op.operands[1]).text, step = home(op.operands[2]).text;
   const auto constant = constant_of(op.operands[2]);

@@ -350,8 +350,10 @@ class Emitter {
   struct Terms {  // of a sum
     std::string count;
     std::int64_t at_most = 0;
+    bool fresh = false;  // there are some, and nothing else is in it
   };
   std::optional<Terms> terms_of(const Op& loop);
+  bool is_zero(ValueId v) const;
   std::string keep_panels(const Op& product, std::int64_t terms, std::int64_t depth);
   void emit_product(const Op& op);
 
@@ -415,6 +417,7 @@ class Emitter {
   std::int64_t functions_ = 0;                                         // in all bodies
   std::optional<Terms> terms_;                                         // of the product that the loop here is
   std::map<const Op*, std::array<std::optional<Matrix>, 2>> factors_;  // of products, as they were scheduled
+  std::set<const Op*> fresh_;                                          // products whose sums begin at 0
 
   Emitted out_;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "tile_cpu/emitter.h"
@@ -13,17 +14,19 @@ namespace {
 constexpr std::int64_t kDepth = 256;  // so many terms are added at a time
 }
 
+// Whether every element is +0, to which sums may be added without reading it.
+bool Emitter::is_zero(ValueId v) const {
+  const Op* op = def(v);
+  while (op != nullptr && (op->code == Code::splat || op->code == Code::broadcast)) op = def(op->operands[0]);
+  return op != nullptr && op->code == Code::constant && op->real == 0 && !std::signbit(op->real) && op->integer == 0;
+}
+
 // An operand of dot that can be read where it lies: an f32 load of a matrix, contiguous along one of its dimensions.
 std::optional<Emitter::Matrix> Emitter::factor_of(ValueId v) {
   const Op* op = def(v);
   if (op == nullptr || op->code != Code::load || type(v).elem != Elem::f32 || overwritten(*op)) return std::nullopt;
   auto out = matrix_of(*op);
-  if (op->operands.size() > 2) {  // what is not there has to be 0
-    const Op* other = def(op->operands[2]);
-    while (other != nullptr && (other->code == Code::splat || other->code == Code::broadcast))
-      other = def(other->operands[0]);
-    if (other == nullptr || other->code != Code::constant || other->real != 0) return std::nullopt;
-  }
+  if (op->operands.size() > 2 && !is_zero(op->operands[2])) return std::nullopt;  // what is not there has to be 0
   if (out && out->steps[0] != 1 && out->steps[1] != 1) return std::nullopt;
   return out;
 }
@@ -64,11 +67,11 @@ std::optional<Emitter::Terms> Emitter::terms_of(const Op& loop) {
   }
   if (lo && hi && *lo < *hi) {
     const std::int64_t terms = ((*hi - *lo - 1) / *step + 1) * depth;
-    return Terms{std::to_string(terms), terms};
+    return Terms{std::to_string(terms), terms, is_zero(loop.operands[3])};
   }
   return Terms{fmt::format("(((i64){} - (i64){} - 1) / {} + 1) * {}", home(loop.operands[1]).text,
                            home(loop.operands[0]).text, *step, depth),
-               std::numeric_limits<std::int64_t>::max()};
+               std::numeric_limits<std::int64_t>::max(), false};
 }
 
 // Room for a copy of the second factor that the next program may find there; "": there is none. The kernel must not
@@ -91,7 +94,7 @@ void Emitter::emit_product(const Op& op) {
   const std::size_t r = shape.rank;
   const std::int64_t m = shape[r - 2], k = shape[r - 1], n = type(op.result()).shape[r - 1];
   const std::int64_t batch = r == 3 ? shape[0] : 1;
-  const Terms terms = terms_.value_or(Terms{std::to_string(k), k});
+  const Terms terms = terms_.value_or(Terms{std::to_string(k), k, fresh_.contains(&op)});
   const auto array = [&](ValueId v) { return arrays_[static_cast<std::size_t>(home(v).array)].name; };
   open();
   Index first;
@@ -117,9 +120,9 @@ void Emitter::emit_product(const Op& op) {
   const std::int64_t depth = std::min(terms.at_most, kDepth);
   const std::string panels = factors_.at(&op)[1] ? keep_panels(op, terms.at_most, depth) : "";
   for (std::int64_t p = 0; p < batch; ++p)
-    code(fmt::format("dot<{}, {}, {}>({} + {}, {}, {}, {} + {}, {}, {}, {} + {}, {}, {}, {}{});", m, n, depth,
-                     operands[0], p * m * k, steps[0][0], steps[0][1], operands[1], p * k * n, steps[1][0], steps[1][1],
-                     array(op.result()), p * m * n, counts[0], counts[2], counts[1], panels));
+    code(fmt::format("dot<{}, {}, {}, {}>({} + {}, {}, {}, {} + {}, {}, {}, {} + {}, {}, {}, {}{});", m, n, depth,
+                     terms.fresh, operands[0], p * m * k, steps[0][0], steps[0][1], operands[1], p * k * n, steps[1][0],
+                     steps[1][1], array(op.result()), p * m * n, counts[0], counts[2], counts[1], panels));
   close("{");
 }
 

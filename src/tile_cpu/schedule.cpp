@@ -206,7 +206,10 @@ void Emitter::dot_roots(const Op& op, Roots& out) {
   if (home(acc).kind != Home::Kind::array || uses_[static_cast<std::size_t>(acc)] > 1 || shared ||
       defined != block_of_.at(&op)) {
     array = new_array(op.result());
-    out.list.push_back(keep_root(acc, array));
+    if (is_zero(acc))
+      fresh_.insert(&op);
+    else
+      out.list.push_back(keep_root(acc, array));
   }
   home(op.result()) = {Home::Kind::array, {}, 0, array};
   out.add(op, Root::Kind::call);

@@ -12,9 +12,13 @@ INLINE void add_product(vf32& s, vf32 y, vf32 z) {  // s += y z[l]
 #define DOT INLINE
 #endif
 template <int R, int W>
-DOT void dot_block(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c, i64 cr, i64 k) {
+DOT void dot_block(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c, i64 cr, i64 k, bool fresh) {
   vf32 s[R][W], y[W];
-  EACH(r, R) EACH(w, W) s[r][w] = ld<F32, true>(c + r * cr + w * L, L);
+  if (fresh) {
+    EACH(r, R) EACH(w, W) s[r][w] = all(0.0f);
+  } else {
+    EACH(r, R) EACH(w, W) s[r][w] = ld<F32, true>(c + r * cr + w * L, L);
+  }
   i64 x = 0;
 #ifdef NEON
   if (ac == 1)
@@ -41,11 +45,11 @@ DOT void dot_block(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c, i
 #undef EACH
 // All rows, R at a time, then fewer.
 template <int R, int W>
-INLINE void dot_rows(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c, i64 cr, i64 m, i64 k) {
+INLINE void dot_rows(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c, i64 cr, i64 m, i64 k, bool fresh) {
   const i64 whole = m / R * R;
-  for (i64 i = 0; i < whole; i += R) dot_block<R, W>(a + i * ar, ar, ac, b, br, c + i * cr, cr, k);
+  for (i64 i = 0; i < whole; i += R) dot_block<R, W>(a + i * ar, ar, ac, b, br, c + i * cr, cr, k, fresh);
   if constexpr (R > 1)
-    if (whole < m) dot_rows<R / 2, W>(a + whole * ar, ar, ac, b, br, c + whole * cr, cr, m - whole, k);
+    if (whole < m) dot_rows<R / 2, W>(a + whole * ar, ar, ac, b, br, c + whole * cr, cr, m - whole, k, fresh);
 }
 // to[k][C] is b[k][n], filled up with 0.
 template <int C>
@@ -82,7 +86,14 @@ INLINE bool holds(Panels& p, const f32* b, i64 n, i64 k) {  // and does from now
   p.b = b, p.n = n, p.k = k;
   return same;
 }
-template <int M, int N, int D>
+// Zeros in c[M, N], but for the first m rows' first n columns.
+template <int M, int N, class T>
+INLINE void clear_around(T* c, i64 m, i64 n) {
+  for (i64 i = 0; i < M; ++i)
+    for (i64 j = i < m ? n : 0; j < N; ++j) c[i * N + j] = 0;
+}
+// c[M, N] += a[m, k] b[k, n], D terms at a time. Fresh: c was not written yet, and is 0.
+template <int M, int N, int D, bool Fresh>
 INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32* c, i64 m, i64 n, i64 k,
                 Panels* kept = nullptr) {
   constexpr int W = L == 4 && N % (4 * L) == 0 ? 4 : N % (2 * L) == 0 ? 2 : 1, C = W * L, R = L == 16 ? 8 : 4;
@@ -97,24 +108,27 @@ INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32*
     while (L < 16 && even && deep > 64 && deep * br > 8192) deep /= 2;
     const bool near = even && (L == 16 ? br <= (kept ? 128 : 512) : deep * br <= 8192);  // a kept copy pays sooner
     if (L < 16 && !near) deep = D;
+    if constexpr (Fresh) clear_around<M, N>(c, k > 0 ? m : 0, (n + C - 1) / C * C);
     for (i64 x = 0; x < k; x += deep)
       for (i64 j = 0; j < n; j += C) {
         const f32* at = b + x * br + j * bc;
         const i64 depth = k - x < deep ? k - x : deep;
         const bool packs = bc != 1 || j + C > n || ((kept || m > R) && !near);
         if (packs && !copied) dot_panel<C>(at, br, bc, n - j, depth, panel);
-        dot_rows<R, W>(a + x * ac, ar, ac, packs ? panel : at, packs ? C : br, c + j, N, m, depth);
+        dot_rows<R, W>(a + x * ac, ar, ac, packs ? panel : at, packs ? C : br, c + j, N, m, depth, Fresh && x == 0);
         if (kept) panel += depth * C;
       }
   } else {
+    if constexpr (Fresh) clear_around<M, N>(c, 0, 0);
     for (i64 i = 0; i < m; ++i)
       for (i64 x = 0; x < k; ++x)
         for (i64 j = 0; j < n; ++j)
           c[i * N + j] = __builtin_fmaf(a[i * ar + x * ac], b[x * br + j * bc], c[i * N + j]);
   }
 }
-template <int M, int N, int D, class A, class T>
+template <int M, int N, int D, bool Fresh, class A, class T>
 INLINE void dot(const A* a, i64 ar, i64 ac, const A* b, i64 br, i64 bc, T* c, i64 m, i64 n, i64 k) {
+  if constexpr (Fresh) clear_around<M, N>(c, 0, 0);
   for (i64 i = 0; i < m; ++i)
     for (i64 x = 0; x < k; ++x)
       for (i64 j = 0; j < n; ++j) c[i * N + j] += (T)a[i * ar + x * ac] * (T)b[x * br + j * bc];
