@@ -78,21 +78,21 @@ std::string holder(int fd) {
 
 }  // namespace
 
-Result<std::unique_ptr<LineFile>> LineFile::open(const std::string& folder, const std::string& name,
-                                                 const Whole& whole) {
+Result<std::unique_ptr<LineFile>> LineFile::open(const std::string& folder, const std::string& name, const Whole& whole,
+                                                 Alone alone) {
   std::unique_ptr<LineFile> out(new LineFile);
   out->folder_ = folder;
   out->path_ = (fs::path(folder) / name).string();
-  if (auto started = out->start(); !started) return started.error();
+  if (auto started = out->start(alone); !started) return started.error();
   if (auto mended = out->mend(whole); !mended) return mended.error();
   return out;
 }
 
-Result<std::monostate> LineFile::start() {
+Result<std::monostate> LineFile::start(Alone alone) {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return machine_error(fmt::format("cannot make the folder '{}'", folder_), error.value());
-  const std::string lock_path = (fs::path(folder_) / kLockFile).string();
+  const std::string lock_path = alone == Alone::in_file ? path_ + ".lock" : (fs::path(folder_) / kLockFile).string();
   lock_ = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (lock_ < 0) return machine_error(fmt::format("cannot write in '{}'", folder_), errno);
   // A record lock belongs to this process alone: workers that it forks do not keep it when this process dies.
@@ -102,7 +102,8 @@ Result<std::monostate> LineFile::start() {
     const std::string who = holder(lock_);
     return Error{Code::environment,
                  {},
-                 fmt::format("'{}' is in use by {}", folder_, who.empty() ? "another process" : who),
+                 fmt::format("'{}' is in use by {}", alone == Alone::in_file ? path_ : folder_,
+                             who.empty() ? "another process" : who),
                  {"wait for it, or give another folder"}};
   }
   file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);

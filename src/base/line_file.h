@@ -1,7 +1,8 @@
 // An append-only file of lines: what was written whole survives the death of the process.
 //
 // A line is one write(2) in append mode; at most the line being written is torn, and that one has no end of line. Only
-// one process writes: it holds the lock FOLDER/lock.
+// one process writes: it holds a lock, which is a file of its own, since a lock goes when any descriptor of its file is
+// closed, and lines are read while they are written.
 #pragma once
 
 #include <chrono>
@@ -19,10 +20,15 @@ inline constexpr std::size_t kLineLimit = std::size_t{64} << 20;  // bytes of on
 
 class LineFile {
  public:
+  enum class Alone : std::uint8_t {
+    in_folder,  // FOLDER/lock: the folder is this writer's
+    in_file,    // FOLDER/NAME.lock: others may write other files there
+  };
   using Whole = std::function<bool(std::string_view line)>;  // whether a last line lacks only its end
-  // Creates the folder where needed, takes its lock and mends the end of the file. An error names the process that
+  // Creates the folder where needed, takes the lock and mends the end of the file. An error names the process that
   // holds the lock, or what the file system said.
-  static Result<std::unique_ptr<LineFile>> open(const std::string& folder, const std::string& name, const Whole& whole);
+  static Result<std::unique_ptr<LineFile>> open(const std::string& folder, const std::string& name, const Whole& whole,
+                                                Alone alone = Alone::in_folder);
   ~LineFile();
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
@@ -36,7 +42,7 @@ class LineFile {
 
  private:
   LineFile() = default;
-  Result<std::monostate> start();
+  Result<std::monostate> start(Alone alone);
   Result<std::monostate> mend(const Whole& is_whole);
   void sync(bool now);
 

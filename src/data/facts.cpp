@@ -1,13 +1,9 @@
 #include "data/facts.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -16,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/line_file.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "data/family.h"
@@ -116,56 +113,6 @@ std::optional<Facts> read_line(std::string_view line) {
   return out;
 }
 
-// Appends whole lines; a line that a kill cut short is not there when the journal is read again.
-class Journal {
- public:
-  explicit Journal(const std::string& path)
-      : path_(path), fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-    if (fd_ < 0) broken("open");
-    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 &&
-        errno == EWOULDBLOCK)  // two who append would write into each other's lines
-      fail({Code::environment,
-            {path, 0, 0, {}},
-            "the journal is in use by another process",
-            {"wait for it, or choose another --out or --facts"}});
-  }
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
-  ~Journal() { ::close(fd_); }
-
-  // Calls `line` for every whole line, and cuts off what follows the last.
-  void read(const std::function<void(std::string_view)>& line) {
-    std::string rest, buffer(std::size_t{1} << 20, '\0');
-    off_t whole = 0;
-    for (ssize_t n = 0; (n = ::read(fd_, buffer.data(), buffer.size())) > 0;) {
-      rest.append(buffer, 0, static_cast<std::size_t>(n));
-      std::size_t begin = 0;
-      for (std::size_t end = 0; (end = rest.find('\n', begin)) != std::string::npos; begin = end + 1)
-        line(std::string_view(rest).substr(begin, end - begin));
-      whole += static_cast<off_t>(begin);
-      rest.erase(0, begin);
-    }
-    if (::ftruncate(fd_, whole) != 0 || ::lseek(fd_, whole, SEEK_SET) < 0) broken("write");
-  }
-  void append(const std::string& text) {
-    for (std::string_view left = text; !left.empty();) {
-      const ssize_t n = ::write(fd_, left.data(), left.size());
-      if (n <= 0) broken("write");
-      left.remove_prefix(static_cast<std::size_t>(n));
-    }
-  }
-
- private:
-  [[noreturn]] void broken(const char* what) const {
-    fail({Code::environment,
-          {path_, 0, 0, {}},
-          fmt::format("cannot {} the journal: {}", what, std::strerror(errno)),
-          {"choose another --out or --facts"}});
-  }
-  std::string path_;
-  int fd_;
-};
-
 std::string dtype_of(const GraphFolder& folder) {
   for (const std::int32_t input : folder.inputs) {
     const DtypeRow& row = dtype_row(folder.metas[at(input)].dtype);
@@ -234,9 +181,13 @@ std::vector<Facts> scan_facts(const std::vector<std::string>& graphs, const std:
   for (std::size_t i = 0; i < graphs.size(); ++i) index.emplace(graphs[i], i);
   std::vector<bool> known(graphs.size());
   std::size_t failed = 0;
-  Journal journal(journal_path);
-  journal.read([&](std::string_view line) {
-    auto facts = read_line(line);
+  const std::filesystem::path path = journal_path;
+  const auto journal = LineFile::open(
+                           path.parent_path().empty() ? "." : path.parent_path().string(), path.filename().string(),
+                           [](std::string_view line) { return bool(read_line(line)); }, LineFile::Alone::in_file)
+                           .take();
+  const auto recall = [&](Line&& line) {
+    auto facts = line.too_long ? std::nullopt : read_line(line.text);
     if (!facts) return;
     const auto [first, last] = index.equal_range(facts->path);
     for (auto found = first; found != last; ++found) {
@@ -246,7 +197,8 @@ std::vector<Facts> scan_facts(const std::vector<std::string>& graphs, const std:
       out[found->second] = *facts;
       progress(failed);
     }
-  });
+  };
+  line_file_scan(journal_path, 0, recall).take();
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < graphs.size(); ++i)
     if (!known[i]) open.push_back(i);
@@ -263,7 +215,7 @@ std::vector<Facts> scan_facts(const std::vector<std::string>& graphs, const std:
     }
     const std::string line = journal_line(facts);
     const std::lock_guard hold(mutex);
-    journal.append(line);
+    journal->append(line).take();
     failed += facts.error.empty() ? 0 : 1;
     out[i] = std::move(facts);
     progress(failed);
