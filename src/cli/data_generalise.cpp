@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/file.h"
+#include "base/line_file.h"
 #include "base/text.h"
 #include "cli/data.h"
 #include "cli/graph_list.h"
@@ -114,18 +114,19 @@ std::string dtype_one(const std::string& text, Engine& engine) {
 // Which graphs an earlier run has done: a line a graph, after its folders were written.
 class Done {
  public:
-  explicit Done(const std::string& folder) : path_(folder + "/done.txt") {
-    folder_make(folder).take();
-    if (const auto names = file_read_list(path_)) names_.insert(names->begin(), names->end());
-    out_.open(path_, std::ios::app);
+  explicit Done(const std::string& folder)
+      : file_(LineFile::open(
+                  folder, kFile, [](std::string_view) { return false; }, LineFile::Alone::in_file)
+                  .take()) {
+    line_file_scan(folder + "/" + kFile, 0, [this](Line&& line) { names_.emplace(line.text); }).take();
   }
   bool contains(const std::string& name) const { return names_.contains(name); }
-  void add(const std::string& name) { out_ << name << std::endl; }
+  void add(const std::string& name) { file_->append(name + "\n").take(); }
 
  private:
-  std::string path_;
+  static constexpr const char* kFile = "done.txt";
+  std::unique_ptr<LineFile> file_;
   std::set<std::string> names_;
-  std::ofstream out_;
 };
 
 int generalise(const GeneraliseOptions& o, const data::FarmWork& work, const std::string& what) {
