@@ -16,6 +16,7 @@ struct Emitted {
   std::string source;              // without any include
   std::int64_t scratch_bytes = 0;  // per thread
   double program_cost = 0;         // rough nanoseconds of one program, to decide about threads
+  bool uneven = false;             // it has loops whose turns may differ from program to program
   std::vector<tile::Site> sites;   // of a build that is hooked
 };
 

@@ -1,5 +1,7 @@
 #include "tile_cpu/launch.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 
@@ -30,6 +32,22 @@ void run_range(void* context, std::int64_t begin, std::int64_t end) {
   c.grid.kernel(c.arguments, begin, end, thread_scratch(c.grid.scratch_bytes));
 }
 
+// Programs that differ go, some at a time, to whichever thread has nothing to do.
+constexpr std::int64_t kTurns = 16;  // of each thread
+
+struct Turns {
+  Context& context;
+  std::int64_t programs = 0;  // of a turn
+  std::atomic<std::int64_t> next = 0;
+};
+
+void take_turns(void* turns, std::int64_t, std::int64_t) {
+  Turns& t = *static_cast<Turns*>(turns);
+  const std::int64_t all = t.context.grid.programs;
+  for (std::int64_t begin; (begin = t.next.fetch_add(t.programs, std::memory_order_relaxed)) < all;)
+    run_range(&t.context, begin, std::min(begin + t.programs, all));
+}
+
 }  // namespace
 
 char* thread_scratch(std::int64_t bytes) {
@@ -51,7 +69,10 @@ void launch(Engine& engine, const Grid& grid, const Argument* arguments) {
     return;
   }
   const auto grain = static_cast<std::int64_t>(std::ceil(kRangeCost / std::max(grid.program_cost, 1e-3)));
-  engine.parallel(grid.programs, grain, run_range, &context);
+  if (!grid.uneven) return engine.parallel(grid.programs, grain, run_range, &context);
+  const std::int64_t threads = engine.threads();
+  Turns turns{context, std::max(grid.programs / (kTurns * threads), std::int64_t{1})};
+  engine.parallel(std::min(threads, (grid.programs + grain - 1) / grain), 1, take_turns, &turns);
 }
 
 }  // namespace passnet::tile_cpu

@@ -11,6 +11,7 @@ struct Grid {
   std::int64_t programs = 0;
   std::int64_t scratch_bytes = 0;
   double program_cost = 0;  // nanoseconds, estimated
+  bool uneven = false;      // one program may have far more to do than another
   bool one_thread = false;
 };
 
