@@ -11,9 +11,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "fx/folder.h"
-#include "pass/explain.h"
-#include "pass/match.h"
-#include "pass/rewrite.h"
+#include "match/explain.h"
+#include "match/match.h"
+#include "match/rewrite.h"
 
 using namespace passnet;
 using Clock = std::chrono::steady_clock;

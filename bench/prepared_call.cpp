@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "fx/builder.h"
+#include "kernels/build.h"
+#include "kernels/cuda_backend.h"
+#include "kernels/tile_backend.h"
 #include "ops/lower.h"
-#include "pass/cuda_backend.h"
-#include "pass/kernel_build.h"
 #include "pass/manage.h"
-#include "pass/tile_backend.h"
 #include "pass/wrapper_step.h"
 #include "tile_cuda/compile.h"
 #include "tile_cuda/stages.h"

@@ -13,9 +13,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "fx/builder.h"
+#include "kernels/tile_backend.h"
 #include "ops/lower.h"
 #include "pass/manage.h"
-#include "pass/tile_backend.h"
 #include "pass/wrapper_step.h"
 
 using namespace passnet;

@@ -10,9 +10,9 @@
 #include <memory>
 
 #include "fx/folder.h"
-#include "pass/explain.h"
-#include "pass/match.h"
-#include "pass/rewrite.h"
+#include "match/explain.h"
+#include "match/match.h"
+#include "match/rewrite.h"
 
 namespace {
 

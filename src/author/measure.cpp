@@ -8,10 +8,10 @@
 #include "bench/answer_check.h"
 #include "bench/device.h"
 #include "bench/verdict.h"
+#include "kernels/backend.h"
+#include "match/rewrite.h"
 #include "ops/lower.h"
-#include "pass/kernel_backend.h"
 #include "pass/manage.h"
-#include "pass/rewrite.h"
 #include "pass/wrapper_step.h"
 
 namespace passnet::author {

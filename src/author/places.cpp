@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "author/author.h"
-#include "pass/match.h"
-#include "pass/rewrite.h"
+#include "match/match.h"
+#include "match/rewrite.h"
 
 namespace passnet::author {
 

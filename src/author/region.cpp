@@ -4,8 +4,8 @@
 #include <functional>
 #include <set>
 
-#include "pass/pattern.h"
-#include "pass/rewrite.h"
+#include "match/pattern.h"
+#include "match/rewrite.h"
 
 namespace passnet::author {
 

@@ -1,7 +1,7 @@
 #include "bench/checked_runs.h"
 
 #include "bench/verdict.h"
-#include "pass/checked_backend.h"
+#include "kernels/checked_backend.h"
 
 namespace passnet {
 

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "pass/module.h"
+#include "host/module.h"
 
 namespace passnet {
 

@@ -2,7 +2,7 @@
 // a candidate runs before that.
 #pragma once
 
-#include "pass/kernel_backend.h"
+#include "kernels/backend.h"
 
 namespace passnet {
 

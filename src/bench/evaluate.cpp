@@ -13,8 +13,8 @@
 #include "bench/trials.h"
 #include "bench/verdict.h"
 #include "exec/walk.h"
+#include "match/rewrite.h"
 #include "ops/lower.h"
-#include "pass/rewrite.h"
 
 namespace passnet {
 

@@ -10,7 +10,7 @@
 #include "bench/record.h"
 #include "bench/status.h"
 #include "bench/timing.h"
-#include "pass/kernel_backend.h"
+#include "kernels/backend.h"
 #include "pass/manage.h"
 
 namespace passnet {

@@ -1,7 +1,7 @@
 // Arguments of wrappers and kernels on the command line, in Python's syntax.
 #pragma once
 
-#include "pass/host.h"
+#include "host/host.h"
 #include "py/ast.h"
 
 namespace passnet::cli {

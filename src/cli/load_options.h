@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cli/command.h"
+#include "match/match.h"
 #include "pass/load.h"
-#include "pass/match.h"
 
 namespace passnet::cli {
 

@@ -9,11 +9,11 @@
 #include "cli/load_options.h"
 #include "fx/folder.h"
 #include "fx/printer.h"
-#include "pass/explain.h"
+#include "match/explain.h"
+#include "match/match.h"
+#include "match/rewrite.h"
 #include "pass/load.h"
-#include "pass/match.h"
 #include "pass/match_text.h"
-#include "pass/rewrite.h"
 
 namespace passnet::cli {
 

@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "pass/host_value.h"
-#include "pass/launch_plan.h"
+#include "host/launch_plan.h"
+#include "host/value.h"
 
 namespace passnet::cli {
 

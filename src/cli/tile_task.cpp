@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "pass/stage_dump.h"
+#include "kernels/stage_dump.h"
 #include "tile/constant.h"
 #include "tile/lower.h"
 #include "tile/scalar.h"

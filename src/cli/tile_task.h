@@ -4,7 +4,7 @@
 #include <map>
 
 #include "cli/tile_arguments.h"
-#include "pass/kernel_build.h"
+#include "kernels/build.h"
 #include "pass/load.h"
 
 namespace passnet::cli {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "pass/host.h"
-#include "pass/module.h"
-#include "pass/policy.h"
+#include "host/host.h"
+#include "host/module.h"
+#include "host/policy.h"
 
 namespace passnet {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "pass/rewrite.h"
+#include "match/rewrite.h"
 
 namespace passnet {
 

@@ -1,9 +1,9 @@
 // Applies a pass folder to a graph: passes in list order, each on the result of the one before, verified after each.
 #pragma once
 
+#include "match/match.h"
 #include "ops/lower.h"
 #include "pass/load.h"
-#include "pass/match.h"
 
 namespace passnet {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pass/explain.h"
+#include "match/explain.h"
 #include "pass/manage.h"
 
 namespace passnet {

@@ -2,8 +2,8 @@
 // compares the arguments with the recorded ones, allocates the outputs and calls the kernels; nothing else.
 #pragma once
 
-#include "pass/host.h"
-#include "pass/kernel_backend.h"
+#include "host/host.h"
+#include "kernels/backend.h"
 #include "pass/load.h"
 
 namespace passnet {

@@ -1,4 +1,4 @@
-// What the names of a kernel's file stand for. The front-end asks; who holds the files answers (pass/kernel_names.h).
+// What the names of a kernel's file stand for. The front-end asks; who holds the files answers (kernels/names.h).
 #pragma once
 
 #include "tile/constant.h"

@@ -7,7 +7,7 @@
 //   0 .. 9             a constant, two to that power; F the constant 0.5; T the element type float16; - None
 // What has no letter is a pointer to float32, or the constant 16 where it is annotated as one.
 #include "fuzz_one.h"
-#include "pass/kernel_names.h"
+#include "kernels/names.h"
 #include "tile_stages.h"
 
 namespace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/fuzz/run.sh [minutes] [target...]: builds the `fuzz` preset, fuzzes each target (py, graph, author, pass, tile, kernel, log, data, chat, websocket) for that long on one
 # core (0: not at all), merges what is new into its corpus, then prints the line coverage that the corpus reaches in
-# src/py, src/fx, src/pass, src/tile, src/bench, src/agent, src/author and src/serve. Crashes are left in build-fuzz/crashes and make it exit 1.
+# src/py, src/fx, src/host, src/match, src/kernels, src/pass, src/tile, src/bench, src/agent, src/author and src/serve. Crashes are left in build-fuzz/crashes and make it exit 1.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 minutes=${1:-1}
@@ -46,5 +46,5 @@ for target in "${targets[@]}"; do
 done
 (cd build-coverage && "llvm-profdata$llvm" merge -o all.profdata "${targets[@]/%/.profraw}")
 "llvm-cov$llvm" report "${objects[@]:1}" -instr-profile=build-coverage/all.profdata -show-functions=false \
-  -show-region-summary=false -show-branch-summary=false src/py src/fx src/pass src/tile src/bench/log.cpp src/bench/record.cpp src/bench/score.cpp src/agent/chat.cpp src/author src/serve/websocket.cpp
+  -show-region-summary=false -show-branch-summary=false src/py src/fx src/host src/match src/kernels src/pass src/tile src/bench/log.cpp src/bench/record.cpp src/bench/score.cpp src/agent/chat.cpp src/author src/serve/websocket.cpp
 exit $failed

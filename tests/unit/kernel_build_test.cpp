@@ -1,5 +1,5 @@
 // What a launch tells the back-ends of its memory.
-#include "pass/kernel_build.h"
+#include "kernels/build.h"
 
 #include <gtest/gtest.h>
 

@@ -5,11 +5,11 @@
 
 #include "fx/folder.h"
 #include "fx/printer.h"
+#include "match/explain.h"
+#include "match/filters.h"
+#include "match/match.h"
+#include "match/rewrite.h"
 #include "ops/same_function.h"
-#include "pass/explain.h"
-#include "pass/filters.h"
-#include "pass/match.h"
-#include "pass/rewrite.h"
 
 namespace passnet {
 namespace {

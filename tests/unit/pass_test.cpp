@@ -4,8 +4,8 @@
 
 #include <chrono>
 
+#include "host/policy.h"
 #include "pass/load.h"
-#include "pass/policy.h"
 
 namespace passnet {
 namespace {

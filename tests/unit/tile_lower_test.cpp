@@ -2,7 +2,7 @@
 // project.
 #include <gtest/gtest.h>
 
-#include "pass/kernel_names.h"
+#include "kernels/names.h"
 #include "pass/load.h"
 #include "tile/lower.h"
 #include "tile/stages.h"

@@ -1,0 +1,238 @@
+// Calls of a host program: what is called.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "host/machine.h"
+#include "host/policy.h"
+#include "host/signatures.h"
+
+namespace passnet {
+
+using Kind = HostValue::Kind;
+
+const HostValue* keyword(const HostKwargs& kwargs, std::string_view name) {
+  for (const auto& [k, v] : kwargs)
+    if (k == name) return &v;
+  return nullptr;
+}
+
+// Says whose argument it is, where the value is one of the call's own.
+void HostMachine::wrong_kind(std::string_view needed, const HostValue& v, py::Place place) const {
+  const std::string_view function = calling_.path.substr(calling_.path.starts_with("builtins.") ? 9 : 0);
+  std::string whose = function.empty() ? "" : fmt::format(" in {}()", function);
+  if (calling_.args != nullptr)
+    for (std::size_t i = 0; i < calling_.args->size(); ++i)
+      if (&(*calling_.args)[i] == &v)
+        whose = fmt::format(" for {} of {}()", parameter_name(calling_.path, i), function);
+  if (calling_.kwargs != nullptr)
+    for (const auto& [name, value] : *calling_.kwargs)
+      if (&value == &v) whose = fmt::format(" for '{}' of {}()", name, function);
+  raise("TypeError",
+        fmt::format("{} is needed{}, not {}{}", needed, whose, host_type_name(v),
+                    v.is(Kind::tensor) ? "; a wrapper knows shapes (x.shape[0], x.numel()), kernels know values" : ""),
+        place);
+}
+
+std::int64_t HostMachine::integer(const HostValue& v, py::Place place) const {
+  if (!v.is_integral()) wrong_kind("an int", v, place);
+  return v.integer;
+}
+
+double HostMachine::real(const HostValue& v, py::Place place) const {
+  if (!v.is_number()) wrong_kind("a number", v, place);
+  return v.as_real();
+}
+
+const std::string& HostMachine::string_of(const HostValue& v, py::Place place) const {
+  if (!v.is(Kind::string)) wrong_kind("a str", v, place);
+  return v.text;
+}
+
+std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place) {
+  switch (v.kind) {
+    case Kind::tuple:
+    case Kind::list:
+    case Kind::set: spend(v.items->values.size() / 2, place); return v.items->values;
+    case Kind::iterator: spend(v.items->values.size() / 2, place); return std::exchange(v.items->values, {});
+    case Kind::dict: {
+      spend(v.items->values.size() / 4, place);
+      std::vector<HostValue> keys;
+      for (std::size_t i = 0; i < v.items->values.size(); i += 2) keys.push_back(v.items->values[i]);
+      return keys;
+    }
+    case Kind::string: {
+      std::vector<HostValue> letters;
+      for (std::string& c : text_letters(v.text)) step(place), letters.push_back(HostValue::string(std::move(c)));
+      return letters;
+    }
+    case Kind::object: {
+      if (auto items = own(v, "__iter__", {}, place)) {
+        if (!items->is(Kind::object)) return iterate(*items, place);
+        if (items->klass->method("__next__") == nullptr)
+          raise("TypeError", fmt::format("iter() returned non-iterator of type '{}'", host_type_name(*items)), place);
+        return drain(*items, place);
+      }
+      if (!is_named_tuple(v)) raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
+      return plain_tuple(v).items->values;
+    }
+    case Kind::integer: {  // the members in a flag
+      if (!is_flag(v)) raise("TypeError", "int is not iterable", place);
+      std::vector<HostValue> members = iterate(class_value(v.klass), place);
+      std::erase_if(members,
+                    [&](const HostValue& m) { return m.integer == 0 || (m.integer & v.integer) != m.integer; });
+      return members;
+    }
+    case Kind::klass: {
+      if (v.klass->form != HostClass::Form::enumeration)
+        raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
+      std::vector<HostValue> members;
+      for (const HostClass::Field& f : v.klass->fields) members.push_back(*class_attribute(v, f.name));
+      return members;
+    }
+    case Kind::tensor: {  // its rows, as views
+      if (desc(v).sizes.empty()) raise("TypeError", "iteration over a 0-d tensor", place);
+      return tensor_method(v, "unbind", {}, {}, place).items->values;
+    }
+    case Kind::opaque:
+      refuse(Code::pass, "replacement_args takes its arguments apart", place, "return them whole: (x, y, \"route\")");
+    default: raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
+  }
+}
+
+// All that is still to come of an object with __next__.
+std::vector<HostValue> HostMachine::drain(const HostValue& iterator, py::Place place) {
+  const Checkpoint before = checkpoint();
+  std::vector<HostValue> out;
+  while (out.size() < kMostItems) {
+    try {
+      out.push_back(*own(iterator, "__next__", {}, place));
+    } catch (const HostRaise& raised) {
+      if (raised.type != "StopIteration") throw;
+      recover(before);
+      return out;
+    }
+  }
+  refuse(Code::limit, fmt::format("an iterator gives more than {} values", kMostItems), place,
+         "those of a wrapper are taken at once, so they must end");
+}
+
+HostValue HostMachine::call(const HostValue& callee, HostArgs args, HostKwargs kwargs, py::Place place) {
+  step(place);
+  switch (callee.kind) {
+    case Kind::function: return call_function(*callee.function, std::move(args), std::move(kwargs), place);
+    case Kind::launcher: return launch(*callee.launcher, std::move(args), std::move(kwargs), place);
+    case Kind::path: return call_path(callee.text, std::move(args), std::move(kwargs), place);
+    case Kind::method:
+      return call_method(callee.items->values[0], callee.text, std::move(args), std::move(kwargs), place);
+    case Kind::partial: {
+      const auto& parts = callee.items->values;
+      HostArgs all = parts[1].items->values;
+      all.insert(all.end(), args.begin(), args.end());
+      HostKwargs named;
+      const auto& kept = parts[2].items->values;
+      for (std::size_t i = 0; i + 1 < kept.size(); i += 2)
+        if (std::none_of(kwargs.begin(), kwargs.end(), [&](const auto& k) { return k.first == kept[i].text; }))
+          named.emplace_back(kept[i].text, kept[i + 1]);
+      named.insert(named.end(), kwargs.begin(), kwargs.end());
+      const HostValue function = parts[0];
+      return call(function, std::move(all), std::move(named), place);
+    }
+    case Kind::klass: return instantiate(callee, std::move(args), std::move(kwargs), place);
+    case Kind::object: {
+      const bool forward = callee.klass->form == HostClass::Form::module && callee.klass->method("__call__") == nullptr;
+      return call_method(callee, forward ? "forward" : "__call__", std::move(args), std::move(kwargs), place);
+    }
+    case Kind::kernel:
+      refuse(Code::host, fmt::format("kernel '{}' is called without a grid", callee.kernel.name()), place,
+             "write kernel[grid](...)");
+    default: raise("TypeError", fmt::format("{} is not callable", host_type_name(callee)), place);
+  }
+}
+
+HostValue HostMachine::call_path(const std::string& path, HostArgs args, HostKwargs kwargs, py::Place place) {
+  bind_arguments(path, args, kwargs, place);
+  const Within<Calling> within(calling_, {path, &args, &kwargs});
+  const auto behind = [&](std::string_view prefix) { return std::string_view(path).substr(prefix.size()); };
+  if (std::shared_ptr<HostClass> type = exception_type(HostValue::path(path))) {
+    if (!kwargs.empty()) raise("TypeError", fmt::format("{}() takes no keyword arguments", type->name), place);
+    return make_exception(std::move(type), std::move(args));
+  }
+  if (path.starts_with("builtins.")) {
+    if (auto v = call_python(behind("builtins."), args, kwargs, place)) return *v;
+    refuse(Code::host, fmt::format("'{}()' is nothing a wrapper can call", behind("builtins.")), place);
+  }
+  if (path.starts_with("torch.")) {
+    if (auto v = call_torch(behind("torch."), args, kwargs, place)) return *v;
+    refuse(Code::policy, fmt::format("call of '{}' in a wrapper", path), place, allowed_calls_note());
+  }
+  if (path.starts_with("math.")) {
+    if (auto v = call_math(behind("math."), args, kwargs, place)) return *v;
+  }
+  if (auto v = call_library(path, args, kwargs, place)) return *v;
+  if (path == "os.getenv" || path == "os.environ.get")  // of an empty environment
+    return args.size() > 1 ? args[1] : HostValue{};
+  if (is_outside(path))
+    refuse(is_outside_harmless(path) ? Code::host : Code::integrity, fmt::format("call of '{}' in a wrapper", path),
+           place, "a wrapper allocates, launches kernels and returns");
+  refuse(Code::host, fmt::format("'{}' is nothing a wrapper can call", path), place,
+         "known are Python's own functions, math, triton, functools.reduce, itertools.product and chain, operator");
+}
+
+bool HostMachine::is_python_name(std::string_view name) {
+  constexpr std::string_view kOthers =  // beside the functions that can be called
+      " ascii bytearray bytes classmethod complex dir property staticmethod object "
+      "NotImplemented Ellipsis __debug__ __name__ __file__ __doc__ __builtins__ ";
+  const std::string path = fmt::format("builtins.{}", name);
+  return has_signature(path) || kOthers.find(fmt::format(" {} ", name)) != std::string_view::npos ||
+         is_forbidden_builtin(name) || exception_type(HostValue::path(path));
+}
+
+HostValue HostMachine::call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs,
+                                   py::Place place) {
+  std::optional<HostValue> out;
+  if (is_enum_member(object) && object.klass->method(name) != nullptr)
+    return *object_method(object, name, args, kwargs, place);
+  const std::string path = has_signatures(object) ? method_path(object, name) : std::string();
+  if (!path.empty()) bind_arguments(path, args, kwargs, place);
+  const Within<Calling> within(calling_, path.empty() ? Calling{} : Calling{path, &args, &kwargs});
+  switch (object.kind) {
+    case Kind::tensor: return tensor_method(object, name, std::move(args), std::move(kwargs), place);
+    case Kind::string: out = string_method(object, name, args, kwargs, place); break;
+    case Kind::tuple:
+    case Kind::list: out = sequence_method(object, name, args, kwargs, place); break;
+    case Kind::set: out = set_method(object, name, args, place); break;
+    case Kind::dict: out = dict_method(object, name, args, kwargs, place); break;
+    case Kind::klass:
+    case Kind::object: out = object_method(object, name, args, kwargs, place); break;
+    case Kind::parent: out = parent_method(object, name, args, kwargs, place); break;
+    case Kind::boolean:
+    case Kind::integer:
+    case Kind::real: out = number_method(object, name, place); break;
+    case Kind::config:
+      if (name == "all_kwargs") {
+        out = HostValue::sequence(Kind::dict, config_item(object, ConfigItem::meta).items->values);
+        for (const char* option : {"num_warps", "num_ctas", "num_stages"})
+          set_item(*out, HostValue::string(option), eval_attribute(object, option, place), place);
+      }
+      break;
+    case Kind::kernel:
+      if (name == "run") {
+        const auto grid = std::find_if(kwargs.begin(), kwargs.end(), [](const auto& k) { return k.first == "grid"; });
+        if (grid == kwargs.end()) raise("TypeError", "a kernel's run() needs grid=", place);
+        const HostLauncher launcher{object.kernel, object.module, std::make_shared<HostValue>(grid->second),
+                                    object.items};
+        kwargs.erase(grid);
+        return launch(launcher, std::move(args), std::move(kwargs), place);
+      }
+      if (name == "warmup") return compiled_kernel();
+      break;
+    default: break;
+  }
+  if (!out) raise("AttributeError", fmt::format("{} has no '{}'", host_type_name(object), name), place);
+  return std::move(*out);
+}
+
+}  // namespace passnet

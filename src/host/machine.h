@@ -1,0 +1,476 @@
+// The machine behind host.h: one evaluation. Split over host_run.cpp (statements), host_function.cpp (functions, names
+// of modules), host_eval.cpp (expressions), host_compare.cpp (equality, order, text), host_calls.cpp (what is called),
+// host_builtins.cpp (Python's functions), host_math.cpp (math), host_library.cpp (triton, functools and their like),
+// host_collections.cpp (itertools, collections), host_torch.cpp (torch), host_attributes.cpp (what follows a dot),
+// host_containers.cpp and host_strings.cpp (methods), host_class.cpp (classes), host_enum.cpp, host_exceptions.cpp,
+// host_contexts.cpp (with), host_tensor.cpp and host_view.cpp (allocations, views) and host_launch.cpp (kernels).
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "host/host.h"
+
+namespace passnet {
+
+// A Python exception of the candidate: can be caught by its try.
+struct HostRaise {
+  std::string type;
+  std::string message;
+  py::Place place;
+  const PassModule* module;
+  HostValue value = {};  // the exception, where the candidate made it
+};
+
+using HostArgs = std::vector<HostValue>;
+using HostKwargs = std::vector<std::pair<std::string, HostValue>>;
+
+// A call by name, of a function or of a method.
+struct HostCall {
+  std::string_view name;
+  HostArgs& args;
+  HostKwargs& kwargs;
+  py::Place place;
+
+  bool has(std::size_t i) const { return i < args.size() && !args[i].is(HostValue::Kind::none); }
+};
+
+// The row of that name, or null.
+template <class Run>
+Run find_row(const std::unordered_map<std::string_view, Run>& table, std::string_view name) {
+  const auto found = table.find(name);
+  return found == table.end() ? nullptr : found->second;
+}
+
+// Where `part` first stands at or behind `from`, or npos; in time proportional to both.
+std::size_t text_find(std::string_view text, std::string_view part, std::size_t from = 0);
+// Python's characters of a text in UTF-8, and how many they are.
+std::vector<std::string> text_letters(std::string_view text);
+std::size_t text_length(std::string_view text);
+// Stable, and safe whatever `less` says: the candidate's __lt__ need not be an order.
+template <class T, class Less>
+void merge_sort(std::vector<T>& items, const Less& less) {
+  std::vector<T> from;
+  for (std::size_t run = 1; run < items.size(); run *= 2) {
+    from = std::exchange(items, {});
+    for (std::size_t begin = 0; begin < from.size(); begin += 2 * run) {
+      const std::size_t middle = std::min(begin + run, from.size()), end = std::min(middle + run, from.size());
+      std::size_t a = begin, b = middle;
+      while (a < middle || b < end)
+        items.push_back(std::move(b == end || (a < middle && !less(from[b], from[a])) ? from[a++] : from[b++]));
+    }
+  }
+}
+inline constexpr std::string_view kAutoValue = "enum.auto()";  // a path: what an enumeration's body makes a number
+inline constexpr std::size_t kMostItems = 200'000;             // of what is made at once: ranges, iterators
+// A wrapper sees one large GPU, whatever the run's device is: a plan depends on shapes, dtypes and numbers only.
+inline constexpr std::int64_t kMultiprocessors = 132;
+
+// A variable that has another value while this lives.
+template <class T>
+class Within {
+ public:
+  Within(T& variable, T value) : variable_(variable), before_(std::exchange(variable, std::move(value))) {}
+  ~Within() { variable_ = std::move(before_); }
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+
+ private:
+  T& variable_;
+  T before_;
+};
+
+// The argument of that name, or null.
+const HostValue* keyword(const HostKwargs& kwargs, std::string_view name);
+HostValue class_value(std::shared_ptr<HostClass> klass);
+HostValue empty_object(std::shared_ptr<HostClass> klass);
+HostValue* find_attribute(const HostValue& object, std::string_view name);  // its own; null: it has none
+void add_attribute(HostValue& object, std::string_view name, HostValue value);
+// The kind of class that a base outside makes one.
+struct ForeignBase {
+  std::string_view path;
+  HostClass::Form form;
+  bool is_value = false;
+  HostClass::Auto auto_value = HostClass::Auto::next;
+};
+ForeignBase known_base(std::string_view path);
+// How triton calls a type by its path: "fp32" for triton.language.float32; "" for any other path.
+std::string language_type_name(std::string_view path);
+bool can_call(const HostValue& v);
+
+class HostMachine {
+ public:
+  HostMachine(const PassModule& module, HostLimits limits) : root_(module), limits_(limits) {}
+  // A scope and the functions made in it hold one another, as do a class and the objects that it keeps.
+  ~HostMachine() {
+    for (const auto& scope : captured_) scope->names.clear();
+    for (const auto& held : circles_)
+      if (const auto items = held.lock()) items->values.clear();
+    for (const auto& made : made_classes_) made->attributes.items->values.clear();
+  }
+  HostMachine(const HostMachine&) = delete;
+  HostMachine& operator=(const HostMachine&) = delete;
+
+  HostValue call(const HostValue& callee, HostArgs args, HostKwargs kwargs, py::Place place);
+  // Where a callable comes from. `held_by`: its def, where that is all there is to it, or the module-level name that
+  // holds it; null for what is made anew by whoever gave it, and for what cannot be called.
+  struct Definition {
+    const PassModule* module = nullptr;
+    std::string name;
+    py::Place place;
+    const void* held_by = nullptr;
+  };
+  Definition definition(const HostValue& callable, const PassModule& otherwise) const;
+  HostValue module_value(const PassModule& module, std::string_view name, py::Place place);
+  // An expression of the module level, evaluated once.
+  HostValue module_constant(const PassModule& owner, const py::Expr& value, std::string_view name, py::Place place);
+  HostValue evaluate(const PassModule& module, const py::Expr& expr,
+                     std::vector<std::pair<std::string_view, HostValue>> variables);
+  bool holds(const PassModule& module, const py::Expr& condition) {
+    return truth(evaluate(module, condition, {}), condition.place);
+  }
+  BufferId add_input(TensorDesc desc, std::size_t index);
+  LaunchPlan take_plan() { return std::move(plan_); }
+  void set_device(DeviceType device) { device_ = device; }
+  // A result's buffers and scalars.
+  PlanOutput output_of(const HostValue& value, py::Place place) {
+    std::size_t leaves = 0;
+    return output_of(value, place, 0, leaves);
+  }
+
+  // Turns a HostRaise into the error a user sees.
+  static Error error_of(const HostRaise& raise);
+
+ private:
+  enum class Flow : std::uint8_t { next, returned, broke, continued };
+  struct Frame {
+    const PassModule* module = nullptr;
+    std::shared_ptr<HostScope> scope;
+    HostValue result;
+    HostValue yielded;                                  // of a generator, which runs to its end when it is called
+    std::function<void(HostValue)> at_yield = nullptr;  // of a context's: the body of its with
+    std::vector<std::string_view> globals, nonlocals;
+    HostClass* making = nullptr;  // whose body runs
+  };
+
+  PlanOutput output_of(const HostValue& value, py::Place place, int depth, std::size_t& leaves);
+
+  // ---- errors
+  [[noreturn]] void raise(std::string type, std::string message, py::Place place) const;
+  [[noreturn]] void refuse(Code code, std::string message, py::Place place, std::string note = {}) const;
+  void step(py::Place place);
+  void spend(std::size_t amount, py::Place place) {  // of work on so many items
+    steps_ += static_cast<std::int64_t>(amount);
+    step(place);
+  }
+  // Where an exception that is caught goes back to.
+  struct Checkpoint {
+    int depth, nesting, trying;
+    const PassModule* current;
+    std::size_t evaluating;
+  };
+  Checkpoint checkpoint() const { return {depth_, nesting_, trying_, current_, evaluating_.size()}; }
+  void recover(const Checkpoint& to);
+
+  // ---- statements (host_run.cpp)
+  Flow run(std::span<const py::Stmt* const> body, Frame& frame);
+  Flow run(const py::Stmt& s, Frame& frame);
+  Flow run_for(const py::Stmt& s, Frame& frame);
+  Flow run_try(const py::Stmt& s, Frame& frame);
+  Flow run_match(const py::Stmt& s, Frame& frame);
+  bool fits(const py::Expr& pattern, const HostValue& subject, Frame& frame);
+  bool fits_items(const py::Expr& pattern, const HostValue& subject, Frame& frame);
+  void run_augmented(const py::Stmt& s, Frame& frame);
+  void run_import(const py::Stmt& s, Frame& frame);
+
+  // ---- with statements (host_contexts.cpp)
+  Flow run_with(const py::Stmt& s, Frame& frame, std::size_t item = 0);
+  Flow run_own_context(const HostValue& context, const py::Stmt& s, Frame& frame, std::size_t item);
+  Flow run_generator_context(const py::Expr& call, const HostValue& callee, const py::Stmt& s, Frame& frame,
+                             std::size_t item);
+
+  // ---- exceptions (host_exceptions.cpp)
+  [[noreturn]] void run_raise(const py::Stmt& s, Frame& frame);
+  [[noreturn]] void raise_value(const HostValue& exception, py::Place place);
+  std::shared_ptr<HostClass> exception_class(std::string_view name);
+  std::shared_ptr<HostClass> exception_type(const HostValue& v);  // null: no class of exceptions
+  HostValue make_exception(std::shared_ptr<HostClass> klass, HostArgs args) const;
+  HostValue exception_of(const HostRaise& raised);
+  bool catches(const HostValue& types, const HostRaise& raised);
+  std::string exception_text(const HostValue& exception, bool repr, py::Place place);
+
+  void run_delete(const py::Stmt& s, Frame& frame);
+  void assign(const py::Expr& target, HostValue value, Frame& frame);
+  void unpack(const py::Expr& target, const HostValue& value, Frame& frame);
+  void define(const py::Stmt& statement, Frame& frame);
+
+  // ---- functions, names of modules (host_function.cpp)
+  HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place,
+                          std::function<void(HostValue)> at_yield = nullptr);
+  HostValue make_function(const py::Stmt* statement, const py::Expr* lambda, Frame& frame);
+  HostValue default_value(const HostFunction& function, std::size_t parameter, const py::Parameter& p);
+  void bind_parameters(const HostFunction& function, HostArgs args, HostKwargs kwargs, Frame& frame, py::Place place);
+  HostScope* module_scope(const PassModule& module);
+  const Binding* holder(const HostValue& value) const;
+  bool at_module_level(const Frame& frame) const;
+  HostValue define_again(const PassModule& module, const py::Stmt& statement);
+  static HostValue kernel_value(const PassModule& owner, const py::Stmt& statement);
+  HostValue decorated(HostValue function, const py::Stmt& statement, Frame& frame);
+
+  // ---- expressions (host_eval.cpp)
+  HostValue* find_local(std::string_view name, Frame& frame);
+  HostValue eval(const py::Expr& e, Frame& frame);
+  HostValue eval_one(const py::Expr& e, Frame& frame);
+  HostValue eval_name(const py::Expr& e, Frame& frame);
+  HostValue eval_call(const py::Expr& e, Frame& frame);
+  void eval_arguments(const py::Expr& call, Frame& frame, HostArgs& args, HostKwargs& kwargs);
+  HostValue eval_compare(const py::Expr& e, Frame& frame);
+  HostValue eval_comprehension(const py::Expr& e, Frame& frame);
+  void comprehend(const py::Expr& e, std::size_t clause, Frame& frame, std::vector<HostValue>& out);
+  HostValue eval_subscript(const py::Expr& e, Frame& frame);
+  HostValue eval_attribute(const HostValue& object, std::string_view name, py::Place place);
+  std::string eval_fstring(const py::Expr& e, Frame& frame);
+  HostValue binary(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
+  HostValue unary(py::Op op, const HostValue& v, py::Place place);
+  HostValue get_item(const HostValue& object, const HostValue& index, py::Place place);
+  void set_item(HostValue& object, const HostValue& index, HostValue value, py::Place place);
+  HostValue get_slice(const HostValue& object, const HostValue& slice, py::Place place);
+  // Which of `size` items a slice names, in its order.
+  std::vector<std::size_t> slice_places(const HostValue& slice, std::size_t size, py::Place place);
+  void set_slice(const HostValue& list, const HostValue& slice, const HostValue& value, py::Place place);
+  void delete_item(const HostValue& object, const HostValue& index, py::Place place);
+  // What may be stored where: no tensors in what outlives a call, nothing in itself, nothing too long.
+  void check_write(const HostItems& items, const HostValue& value, py::Place place);
+
+  // ---- equality, order, text (host_compare.cpp); walks count as steps, so a tangle of lists ends too
+  bool truth(const HostValue& v, py::Place place);
+  // The candidate's own methods (__eq__, __lt__, __str__) run in these, and may change whatever they reach. So the
+  // values given are the caller's own, and items are looked at one by one, if they are still there.
+  bool equal(const HostValue& a, const HostValue& b, py::Place place, int depth = 0);
+  bool equal_items(const HostValue& a, const HostValue& b, py::Place place, int depth);
+  // Where a value is among items, each `stride`-th of them; how many there are, if it is not.
+  std::size_t find_item(const HostItems& items, const HostValue& wanted, py::Place place, std::size_t stride = 1,
+                        int depth = 0);
+  bool same(const HostValue& a, const HostValue& b, py::Place place);
+  bool contains(const HostValue& container, const HostValue& item, py::Place place);
+  bool compare(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
+  std::string text(const HostValue& v, bool repr, py::Place place, int depth = 0);
+  void check_depth(int depth, py::Place place) const;
+  void check_length(const std::string& text, py::Place place) const;
+  // Whether a tensor or a function is anywhere inside, or the container itself.
+  bool holds_state(const HostValue& v, py::Place place, int depth = 0);
+  bool reaches(const HostValue& v, const HostItems& items, py::Place place, int depth = 0);
+  void mark_module_level(const HostValue& v, py::Place place, int depth = 0);
+  void add_unique(HostItems& items, HostValue value, py::Place place);
+
+  // ---- calls (host_calls.cpp)
+  void bind_arguments(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  // What the second argument and the third say of a sequence: where it begins, perhaps behind its end, and ends.
+  std::pair<std::size_t, std::size_t> bounds(const HostArgs& args, std::size_t size, py::Place place);
+  HostValue call_path(const std::string& path, HostArgs args, HostKwargs kwargs, py::Place place);
+  struct Builtins;  // Python's own functions (host_builtins.cpp)
+  std::optional<HostValue> call_python(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  HostValue call_int(const HostArgs& args, py::Place place);
+  bool has_attribute(const HostValue& v, const std::string& name, py::Place place);
+  bool is_python_name(std::string_view name);  // len, ValueError, ...
+  void sort(std::vector<HostValue>& items, const HostKwargs& kwargs, py::Place place);
+  // Of collections, itertools and operator (host_collections.cpp).
+  std::optional<HostValue> call_collections(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  struct Itertools;
+  std::optional<HostValue> call_operator(std::string_view name, const HostArgs& args, py::Place place);
+  std::optional<HostValue> counter_method(const HostValue& object, std::string_view name, const HostArgs& args,
+                                          const HostKwargs& kwargs, py::Place place);
+  HostValue copied(const HostValue& v, bool deep, py::Place place, int depth = 0);
+  void count_items(HostValue& counter, const HostValue& of, std::int64_t by, py::Place place);
+  struct Math;  // host_math.cpp
+  std::optional<HostValue> call_math(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  struct Library;  // triton, functools and their like (host_library.cpp)
+  std::optional<HostValue> call_library(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  HostValue compiled_kernel() const;
+  struct Torch;  // host_torch.cpp
+  std::optional<HostValue> call_torch(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  HostValue call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs,
+                        py::Place place);
+  std::optional<HostValue> number_method(const HostValue& object, std::string_view name, py::Place place);
+  std::optional<HostValue> sequence_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                           HostKwargs& kwargs, py::Place place);
+  std::optional<HostValue> set_method(const HostValue& object, std::string_view name, HostArgs& args, py::Place place);
+  std::optional<HostValue> dict_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                       HostKwargs& kwargs, py::Place place);
+  struct Strings;  // methods of strings (host_strings.cpp)
+  std::optional<HostValue> string_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                         HostKwargs& kwargs, py::Place place);
+  const std::string& string_of(const HostValue& v, py::Place place) const;
+  std::vector<HostValue> iterate(const HostValue& v, py::Place place);
+  std::vector<HostValue> drain(const HostValue& iterator, py::Place place);
+  // The function of Python, torch or triton that is being called, and what it was given: for messages.
+  struct Calling {
+    std::string_view path;
+    const HostArgs* args = nullptr;
+    const HostKwargs* kwargs = nullptr;
+  };
+  [[noreturn]] void wrong_kind(std::string_view needed, const HostValue& v, py::Place place) const;
+  std::int64_t integer(const HostValue& v, py::Place place) const;
+  double real(const HostValue& v, py::Place place) const;
+  bool is_instance(const HostValue& v, const HostValue& type, py::Place place);
+  bool is_subclass(const HostValue& klass, const HostValue& type, py::Place place);
+  std::string formatted(const HostValue& v, std::string_view spec, py::Place place);
+  HostValue format_field(std::string_view field, const HostArgs& args, const HostKwargs& kwargs, std::size_t& next,
+                         py::Place place);
+  std::string format_call(std::string_view text, const HostArgs& args, const HostKwargs& kwargs, std::size_t& next,
+                          py::Place place);
+  std::string format_percent(const std::string& text, const HostValue& values, py::Place place);
+
+  // ---- classes (host_class.cpp)
+  HostValue make_class(const PassModule& module, const py::Stmt& statement, py::Place place);
+  std::shared_ptr<HostClass> build_class(const PassModule& module, const py::Stmt& statement, py::Place place);
+  std::shared_ptr<HostClass> new_class(std::string name);
+  void define_class(const py::Stmt& statement, Frame& frame);
+  void define_method(const py::Stmt& statement, Frame& frame);
+  void run_in_class(const py::Stmt& statement, Frame& frame);
+  void keep_names(Frame& frame, py::Place place);
+  std::vector<HostValue> listed_names(const HostValue& v, py::Place place);
+  HostValue make_named_tuple(const HostArgs& args, const HostKwargs& kwargs, py::Place place);
+  HostValue make_object(std::string name, std::vector<std::pair<std::string, HostValue>> attributes) const;
+  void read_bases(const py::Stmt& statement, HostClass& made, Frame& frame);
+  void read_decorators(const py::Stmt& statement, HostClass& made, Frame& frame);
+  HostClass::Field read_field(const py::Stmt& statement, Frame& frame);
+  HostValue make_super(const HostArgs& args, py::Place place);
+  HostValue apply_forward(const HostValue& klass, HostArgs args, HostKwargs kwargs, py::Place place);
+  // a + b of a class that says what that is, also from the right; nothing where neither does.
+  std::optional<HostValue> own_operator(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
+  // What a method with one of Python's own names gives; nothing where the object has none.
+  std::optional<HostValue> own(const HostValue& object, std::string_view name, HostArgs args, py::Place place);
+  std::optional<HostValue> parent_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                         HostKwargs& kwargs, py::Place place);
+  HostValue instantiate(const HostValue& klass, HostArgs args, HostKwargs kwargs, py::Place place);
+  std::optional<HostValue> class_attribute(const HostValue& klass, std::string_view name);
+  std::optional<HostValue> object_attribute(const HostValue& object, std::string_view name, py::Place place);
+  std::optional<HostValue> object_method(const HostValue& object, std::string_view name, HostArgs& args,
+                                         HostKwargs& kwargs, py::Place place);
+  static bool takes_note(const HostClass& klass, std::string_view method);  // which then does nothing
+  void set_attribute(const HostValue& object, std::string_view name, HostValue value, py::Place place);
+
+  // ---- enumerations (host_enum.cpp)
+  HostValue make_enum(std::string_view base, const HostArgs& args, py::Place place);
+  HostValue enum_member(const HostValue& klass, const HostValue& value, py::Place place);  // Mode("name")
+  void make_members(const std::shared_ptr<HostClass>& made, py::Place place);
+  void number_members(Frame& frame, py::Place place);
+  HostValue next_value(std::string_view name, const std::vector<HostValue>& before, Frame& frame, py::Place place);
+  HostValue flag_name(const HostValue& flag);
+  std::optional<HostValue> join_flags(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
+  std::optional<HostValue> enum_attribute(const HostValue& member, std::string_view name, py::Place place);
+
+  // ---- tensors (host_tensor.cpp)
+  HostValue allocate(std::string_view name, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
+  HostValue tensor_of(std::string_view name, const HostValue& data, const HostValue* dtype, DeviceType device,
+                      py::Place place);
+  static bool tensor_has(std::string_view name);  // hasattr
+  static HostValue dim_order(const TensorDesc& desc);
+  HostValue tensor_attribute(const HostValue& tensor, std::string_view name, py::Place place);
+  HostValue tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs,
+                          py::Place place);
+  struct Views;  // methods that are views (host_view.cpp)
+  std::optional<HostValue> view_method(const HostValue& tensor, const HostCall& call);
+  std::optional<HostValue> cast_method(const HostValue& tensor, std::string_view name, const HostArgs& args,
+                                       const HostKwargs& kwargs, py::Place place);
+  HostValue tensor_item(const HostValue& tensor, const HostValue& index, py::Place place);
+  HostValue view(BufferId base, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, std::int64_t offset,
+                 py::Place place);
+  HostValue reshape(BufferId base, std::vector<std::int64_t> sizes, bool may_copy, py::Place place);
+  HostValue copy(BufferId base, Dtype dtype, py::Place place);
+  bool is_unplaced(BufferId buffer) const;
+  HostValue moved(const HostValue& tensor, DeviceType device, py::Place place);
+  HostValue fill(const HostValue& tensor, std::string_view name, const HostArgs& args, py::Place place);
+  const Buffer& owner_of(const HostValue& tensor) const;  // of its memory
+  HostValue fresh(TensorDesc desc, Fill fill, double value, py::Place place);
+  std::vector<std::int64_t> sizes_of(const HostArgs& args, std::size_t first, py::Place place);
+  std::int64_t wrap_dim(std::int64_t dim, std::size_t rank, py::Place place) const;
+  BufferId add_buffer(Buffer buffer);
+  void check_size(const TensorDesc& desc, py::Place place) const;
+  std::vector<std::int64_t> permuted_strides(const std::vector<std::int64_t>& sizes,
+                                             const std::vector<std::int64_t>& order, py::Place place) const;
+  std::vector<std::int64_t> channels_last_strides(const std::vector<std::int64_t>& sizes, py::Place place) const;
+  const TensorDesc& desc(const HostValue& tensor) const {
+    return plan_.buffers[static_cast<std::size_t>(tensor.buffer)].desc;
+  }
+
+  // ---- kernels (host_launch.cpp)
+  HostValue launch(const HostLauncher& launcher, HostArgs args, HostKwargs kwargs, py::Place place);
+  struct Decorations {
+    std::vector<HostValue> configs;
+    std::vector<std::string> key;
+    // Those above autotune do not see what a configuration sets.
+    std::vector<std::pair<std::string, HostValue>> above, heuristics;
+    std::vector<std::string> restored;  // reset_to_zero, restore_value
+    HostValue prune;                    // early_config_prune
+    bool autotuned = false;
+  };
+  void decorate(const HostValue& decorator, Decorations& out, py::Place place);
+  HostValue make_kernel(const HostValue& function, py::Place place);
+  std::optional<HostValue> call_triton(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  void check_captured(const py::Stmt& kernel, const HostScope* around, py::Place place) const;
+  const Decorations& decorations(const HostLauncher& launcher, py::Place place);
+  std::vector<HostValue> chosen_configs(const Decorations& decoration, const py::Stmt& kernel, const HostArgs& args,
+                                        const HostKwargs& kwargs, py::Place place);
+  using ParameterValues = std::vector<std::optional<HostValue>>;  // of a kernel's parameters, as far as they are known
+  struct BoundCall {
+    ParameterValues values;
+    std::int64_t warps = 4, stages = 3;
+    bool fusion = true;
+  };
+  BoundCall bind_call(const py::Stmt& kernel, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
+  void apply_config(const py::Stmt& kernel, const HostValue& config, ParameterValues& values, LaunchVariant& variant,
+                    py::Place place);
+  void apply_heuristics(const std::vector<std::pair<std::string, HostValue>>& heuristics, const py::Stmt& kernel,
+                        ParameterValues& values, LaunchVariant& variant, py::Place place);
+  void fill_defaults(const HostLauncher& launcher, ParameterValues& values, py::Place place);
+  std::vector<BufferId> run_hook(const HostValue& config, const HostValue& seen, py::Place place);
+  void join_fills(std::span<const BufferId> first, std::span<const BufferId> again, py::Place place);
+  void check_warps(const py::Stmt& kernel, int warps, py::Place place) const;
+  std::int64_t launch_number(const py::Stmt& kernel, std::string_view name, const HostValue& v, py::Place place) const;
+  HostValue call_grid(const HostValue& grid, const HostValue& meta, py::Place place);
+  void set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place);
+  void add_argument(std::string_view name, const HostValue& value, bool is_constexpr, py::Place place,
+                    std::vector<LaunchArgument>& out) const;
+  void check_descriptor(const TensorDesc& base, const std::vector<std::pair<std::string, HostValue>>& fields,
+                        py::Place place) const;
+  std::optional<HostValue> make_descriptor(std::string_view path, HostArgs& args, const HostKwargs& kwargs,
+                                           py::Place place);
+  HostValue make_config(HostArgs args, HostKwargs kwargs, py::Place place);
+
+  const PassModule& root_;
+  HostLimits limits_;
+  DeviceType device_ = DeviceType::cpu;  // of the run: of its kernels and, unless said otherwise, of new tensors
+  LaunchPlan plan_;
+  std::int64_t steps_ = 0;
+  int depth_ = 0;                        // of calls
+  int nesting_ = 0;                      // of expressions under evaluation
+  int trying_ = 0;                       // of try statements with handlers
+  const PassModule* current_ = nullptr;  // whose line an error names
+  Calling calling_;
+  std::string_view launching_;                                // the kernel
+  std::unordered_map<const py::Expr*, HostValue> constants_;  // module-level expressions, evaluated once a call
+  std::unordered_set<const PassModule*> constant_owners_;     // whose they are
+  std::unordered_set<const PassModule*> ran_;                 // whose top level has run
+  std::unordered_map<const py::Stmt*, int> defined_;          // how often a def of the top level has run
+  std::vector<const py::Expr*> evaluating_;
+  std::unordered_map<const py::Stmt*, std::shared_ptr<HostClass>> classes_;
+  std::vector<std::shared_ptr<HostClass>> made_classes_;
+  std::unordered_map<const PassModule*, std::shared_ptr<HostScope>> module_scopes_;  // of modules whose top level runs
+  std::vector<std::shared_ptr<HostScope>> captured_;
+  std::vector<std::weak_ptr<HostItems>> circles_;  // of objects whose methods are kept somewhere
+  std::map<std::string, std::shared_ptr<HostClass>, std::less<>> exceptions_;  // Python's, as they are asked for
+  std::vector<HostRaise> handling_;                                            // what a bare `raise` raises again
+  std::map<std::pair<const py::Stmt*, const HostItems*>, Decorations> decorations_;
+  std::set<BufferId> unplaced_;  // made without device=: on the CPU, whatever the run's device is
+  bool places_ = false;          // with torch.device(...): they are on the device
+  std::unordered_map<const py::Stmt*, HostValue> best_configs_;  // of autotuned kernels that were launched
+};
+
+}  // namespace passnet

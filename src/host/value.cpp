@@ -1,0 +1,186 @@
+#include "host/value.h"
+
+#include <iterator>
+
+namespace passnet {
+
+using Kind = HostValue::Kind;
+
+HostItems::~HostItems() {
+  std::vector<HostValue> left = std::move(values);
+  const auto take_one = [&left](const std::shared_ptr<HostValue>& inner) {
+    if (inner.use_count() == 1) left.push_back(std::move(*inner));
+  };
+  const auto take = [&](const std::shared_ptr<HostItems>& inner) {
+    if (inner.use_count() != 1) return;
+    take_one(inner->factory);
+    left.insert(left.end(), std::make_move_iterator(inner->values.begin()),
+                std::make_move_iterator(inner->values.end()));
+    inner->values.clear();
+  };
+  take_one(factory);
+  while (!left.empty()) {
+    const HostValue last = std::move(left.back());
+    left.pop_back();
+    take(last.items);
+    if (last.function.use_count() == 1) take(last.function->defaults);
+    if (last.launcher.use_count() == 1) {
+      take(last.launcher->decorators);
+      take_one(last.launcher->grid);
+    }
+    if (last.klass.use_count() == 1) {
+      take(last.klass->attributes.items);
+      for (HostClass::Field& field : last.klass->fields) {
+        left.push_back(std::move(field.default_value));
+        left.push_back(std::move(field.factory));
+      }
+    }
+  }
+}
+
+HostLauncher::~HostLauncher() {
+  if (grid.use_count() != 1) return;
+  HostItems last;
+  last.values.push_back(std::move(*grid));
+}
+
+HostText::HostText(std::string text)
+    : text_(text.empty() ? nullptr : std::make_shared<const std::string>(std::move(text))) {}
+
+const std::string& HostText::get() const {
+  static const std::string kNone;
+  return text_ ? *text_ : kNone;
+}
+
+HostValue HostValue::of(std::int64_t v) {
+  HostValue out;
+  out.kind = Kind::integer;
+  out.integer = v;
+  return out;
+}
+HostValue HostValue::of(double v) {
+  HostValue out;
+  out.kind = Kind::real;
+  out.real = v;
+  return out;
+}
+HostValue HostValue::boolean(bool v) {
+  HostValue out;
+  out.kind = Kind::boolean;
+  out.integer = v ? 1 : 0;
+  return out;
+}
+HostValue HostValue::string(std::string v) {
+  HostValue out;
+  out.kind = Kind::string;
+  out.text = std::move(v);
+  return out;
+}
+HostValue HostValue::sequence(Kind kind, std::vector<HostValue> values) {
+  HostValue out;
+  out.kind = kind;
+  out.items = std::make_shared<HostItems>(std::move(values), false);
+  return out;
+}
+HostValue HostValue::path(std::string v) {
+  HostValue out;
+  out.kind = Kind::path;
+  out.text = std::move(v);
+  return out;
+}
+HostValue HostValue::tensor(BufferId id) {
+  HostValue out;
+  out.kind = Kind::tensor;
+  out.buffer = id;
+  return out;
+}
+HostValue HostValue::of_dtype(Dtype d) {
+  HostValue out;
+  out.kind = Kind::dtype;
+  out.dtype = d;
+  return out;
+}
+
+const HostClass::Method* HostClass::method(std::string_view wanted) const {
+  for (const Method& m : methods)
+    if (m.name == wanted) return &m;
+  return nullptr;
+}
+
+HostValue* HostScope::find(std::string_view name) {
+  for (auto& [known, value] : names)
+    if (known == name) return &value;
+  return nullptr;
+}
+
+void HostScope::set(std::string_view name, HostValue value) {
+  if (HostValue* found = find(name))
+    *found = std::move(value);
+  else
+    names.emplace_back(name, std::move(value));
+}
+
+std::string_view host_type_name(const HostValue& v) {
+  switch (v.kind) {
+    case Kind::none: return "NoneType";
+    case Kind::boolean: return "bool";
+    case Kind::integer: return "int";
+    case Kind::real: return "float";
+    case Kind::string: return "str";
+    case Kind::tuple: return "tuple";
+    case Kind::list: return "list";
+    case Kind::dict: return "dict";
+    case Kind::set: return "set";
+    case Kind::iterator: return "iterator";
+    case Kind::tensor: return "Tensor";
+    case Kind::function: return "function";
+    case Kind::kernel: return "kernel";
+    case Kind::launcher: return "kernel with a grid";
+    case Kind::path: return "module";
+    case Kind::method: return "method";
+    case Kind::dtype: return "dtype";
+    case Kind::device: return "device";
+    case Kind::config: return "triton.Config";
+    case Kind::module: return "module";
+    case Kind::opaque: return "argument";
+    case Kind::slice: return "slice";
+    case Kind::ellipsis: return "ellipsis";
+    case Kind::partial: return "partial function";
+    case Kind::klass: return "class";
+    case Kind::parent: return "super";
+    case Kind::object: return v.klass->name;
+  }
+  return "";
+}
+
+bool is_enum_member(const HostValue& v) {
+  return v.klass && !v.is(HostValue::Kind::klass) && v.klass->form == HostClass::Form::enumeration;
+}
+
+bool is_flag(const HostValue& v) {
+  return is_enum_member(v) && v.is_integral() && v.klass->auto_value == HostClass::Auto::bit;
+}
+
+bool is_named_tuple(const HostValue& v) {
+  return v.is(HostValue::Kind::object) && v.klass->form == HostClass::Form::tuple;
+}
+
+HostValue shown_fields(const HostValue& object) {
+  HostValue out = HostValue::sequence(HostValue::Kind::object, {});
+  out.klass = object.klass;
+  const auto& all = object.items->values;
+  for (const HostClass::Field& field : object.klass->fields)
+    for (std::size_t i = 0; field.shown && i + 1 < all.size(); i += 2)
+      if (all[i].text == field.name) out.items->values.insert(out.items->values.end(), {all[i], all[i + 1]});
+  return out;
+}
+
+HostValue field_values(const HostValue& object) {
+  std::vector<HostValue> values;
+  for (std::size_t i = 1; i < object.items->values.size(); i += 2) values.push_back(object.items->values[i]);
+  return HostValue::sequence(HostValue::Kind::tuple, std::move(values));
+}
+
+HostValue plain_tuple(const HostValue& v) { return is_named_tuple(v) ? field_values(v) : v; }
+
+}  // namespace passnet
