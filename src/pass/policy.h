@@ -21,6 +21,7 @@ bool is_library(std::string_view name);            // torch.library.custom_op, w
 bool is_installed(std::string_view path);          // import PATH works where torch and triton are
 bool is_context(std::string_view path);            // with torch.no_grad(): changes nothing here
 bool is_outside(std::string_view path);            // os.system, time.time, ...: reaches outside a pass
+bool is_package_query(std::string_view path);      // importlib.metadata.version: what is installed, from a table
 bool is_outside_harmless(std::string_view path);   // of these: os.path.join, os.environ.get, at module level
 bool is_forbidden_builtin(std::string_view name);  // exec, open, ...
 std::string allowed_calls_note();
