@@ -365,6 +365,7 @@ HostValue HostMachine::instantiate(const HostValue& klass, HostArgs args, HostKw
       break;
     }
     case Form::autograd:
+    case Form::version:
     case Form::silent:
       refuse(Code::host, fmt::format("an object of class '{}' in a wrapper", c.name), place, "call its apply");
     case Form::module:

@@ -12,6 +12,13 @@ namespace passnet {
 
 using Kind = HostValue::Kind;
 
+namespace {
+
+bool is_version(const HostValue& v) { return v.is(Kind::object) && v.klass->form == HostClass::Form::version; }
+HostValue version_key(const HostValue& v) { return v.items->values[1]; }
+
+}  // namespace
+
 bool HostMachine::truth(const HostValue& v, py::Place place) {
   switch (v.kind) {
     case Kind::none: return false;
@@ -102,6 +109,7 @@ bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place,
     case Kind::object: {
       if (auto answer = own(a, "__eq__", {b}, place)) return truth(*answer, place);
       if (a.items == b.items) return true;
+      if (is_version(a) && is_version(b)) return equal(version_key(a), version_key(b), place, depth + 1);
       return a.klass == b.klass && a.klass->form != HostClass::Form::plain && equal_items(a, b, place, depth + 1);
     }
     default: return a.items != nullptr && a.items == b.items;
@@ -152,6 +160,7 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
   if (a.is(Kind::object) && a.klass->ordered && a.klass == b.klass)
     return compare(op, field_values(a), field_values(b), place);
   if (is_named_tuple(a) || is_named_tuple(b)) return compare(op, plain_tuple(a), plain_tuple(b), place);
+  if (is_version(a) && is_version(b)) return compare(op, version_key(a), version_key(b), place);
   int order = 0;
   if (a.is_integral() && b.is_integral()) {
     order = a.integer < b.integer ? -1 : a.integer > b.integer ? 1 : 0;
@@ -255,6 +264,8 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
         if (auto written = (!repr || name[2] == 'r') ? own(v, name, {}, place) : std::nullopt)
           return string_of(*written, place);
       if (v.klass->form == HostClass::Form::exception) return exception_text(v, repr, place);
+      if (is_version(v))
+        return repr ? fmt::format("<Version('{}')>", v.items->values[3].text) : v.items->values[3].text.get();
       if (v.klass->form == HostClass::Form::record)
         if (const HostValue part = shown_fields(v); part.items->values.size() < v.items->values.size())
           return text(part, repr, place, depth + 1);

@@ -290,7 +290,9 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
     spend((length(a) + length(b)) / 2, place);
     std::vector<HostValue> out = a.items->values;
     out.insert(out.end(), b.items->values.begin(), b.items->values.end());
-    return HostValue::sequence(a.kind, std::move(out));
+    HostValue sum = HostValue::sequence(a.kind, std::move(out));
+    if (a.is(Kind::tuple)) sum.text = a.text.empty() ? b.text : a.text;  // one torch.Size makes another of both
+    return sum;
   }
   if (op == py::Op::add && a.is(Kind::string) && b.is(Kind::string)) {
     spend((length(a) + length(b)) / 64, place);
@@ -329,7 +331,9 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
     std::vector<HostValue> out;
     for (std::int64_t i = 0; i < times; ++i)
       out.insert(out.end(), base.items->values.begin(), base.items->values.end());
-    return HostValue::sequence(base.kind, std::move(out));
+    HostValue repeated = HostValue::sequence(base.kind, std::move(out));
+    if (base.is(Kind::tuple)) repeated.text = base.text;
+    return repeated;
   }
   if (!a.is_number() || !b.is_number())
     raise("TypeError",

@@ -42,6 +42,8 @@ constexpr std::pair<std::string_view, std::string_view> kParents[] = {{"Exceptio
                                                                       {"NotImplementedError", "RuntimeError"},
                                                                       {"RecursionError", "RuntimeError"},
                                                                       {"ModuleNotFoundError", "ImportError"},
+                                                                      {"PackageNotFoundError", "ModuleNotFoundError"},
+                                                                      {"InvalidVersion", "ValueError"},
                                                                       {"UnboundLocalError", "NameError"},
                                                                       {"FileNotFoundError", "OSError"},
                                                                       {"PermissionError", "OSError"},

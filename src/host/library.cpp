@@ -290,6 +290,7 @@ HostMachine::Library::Run HostMachine::Library::find(std::string_view path) {
 std::optional<HostValue> HostMachine::call_library(std::string_view path, HostArgs& args, HostKwargs& kwargs,
                                                    py::Place place) {
   if (const Library::Run found = Library::find(path)) return found(*this, {path, args, kwargs, place});
+  if (auto made = call_versions(path, args, place)) return made;
   if (auto made = call_collections(path, args, kwargs, place)) return made;
   if (auto made = make_descriptor(path, args, kwargs, place)) return made;
   if (auto made = call_triton(path, args, kwargs, place)) return made;

@@ -280,6 +280,7 @@ class HostMachine {
   bool is_python_name(std::string_view name);  // len, ValueError, ...
   void sort(std::vector<HostValue>& items, const HostKwargs& kwargs, py::Place place);
   // Of collections, itertools and operator (host_collections.cpp).
+  std::optional<HostValue> call_versions(std::string_view path, const HostArgs& args, py::Place place);
   std::optional<HostValue> call_collections(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
   struct Itertools;
   std::optional<HostValue> call_operator(std::string_view name, const HostArgs& args, py::Place place);

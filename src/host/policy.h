@@ -21,6 +21,7 @@ bool is_library(std::string_view name);            // torch.library.custom_op, w
 bool is_installed(std::string_view path);          // import PATH works where torch and triton are
 bool is_context(std::string_view path);            // with torch.no_grad(): changes nothing here
 bool is_outside(std::string_view path);            // os.system, time.time, ...: reaches outside a pass
+bool is_package_query(std::string_view path);      // importlib.metadata.version: what is installed, from a table
 bool is_outside_harmless(std::string_view path);   // of these: os.path.join, os.environ.get, at module level
 bool is_forbidden_builtin(std::string_view name);  // exec, open, ...
 std::string allowed_calls_note();
@@ -29,9 +30,15 @@ struct PolicyViolation {
   Error error;  // line, call and what it resolves to
 };
 
+// What the folder's own classes and namespaces call their methods and attributes: who calls .sum of an object may mean
+// its own, and is judged when the wrapper runs.
+using OwnNames = std::unordered_set<std::string_view>;
+void add_own_names(const PassModule& module, std::span<const py::Stmt* const> body, OwnNames& out);
+
 // Every call of every function of the module but pattern and replacement_args, and of the module level. `apart`: other
 // defs and lambdas that no wrapper can reach.
-std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<const void* const> apart = {});
+std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<const void* const> apart = {},
+                                          const OwnNames& own_names = {});
 
 // The names in a statement; `mentioned` also those of attributes and what strings say.
 std::unordered_set<std::string_view> mentioned_names(const py::Stmt& statement);

@@ -59,6 +59,7 @@ struct HostMachine::Torch {
       }
     }
     HostValue shape = HostValue::sequence(Kind::tuple, {});
+    shape.text = "torch.Size";
     for (const std::int64_t size : out) shape.items->values.push_back(whole(size));
     return shape;
   }

@@ -155,6 +155,7 @@ struct HostClass {
     enumeration,  // Enum
     module,       // torch.nn.Module: a call of an object is its forward
     autograd,     // torch.autograd.Function: apply is its forward
+    version,      // packaging.version.Version: ordered by its first attribute, written as its second
     silent,       // what only takes notes: the context of such a forward, a compiled kernel
     exception,    // Exception and what is derived from it
     foreign,      // of a base that is not known here: its constants can be read, no objects made

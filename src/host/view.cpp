@@ -284,6 +284,42 @@ struct HostMachine::Views {
     return part(m, t, c, at, slice(begin, length));
   }
 
+  // Windows along a dimension, each a row of a new last one.
+  static HostValue unfold(HostMachine& m, const Tensor& t, const Call& c) {
+    if (t.rank == 0) m.raise("RuntimeError", "unfold of a tensor without dimensions", c.place);
+    const auto at = static_cast<std::size_t>(dim(m, t, c, 0));
+    const std::int64_t size = m.integer(c.args[1], c.place), step = m.integer(c.args[2], c.place), n = t.d.sizes[at];
+    if (size < 0 || size > n)
+      m.raise("RuntimeError", fmt::format("maximum size for tensor at dimension {} is {} but size is {}", at, n, size),
+              c.place);
+    if (step <= 0) m.raise("RuntimeError", fmt::format("step is {} but must be > 0", step), c.place);
+    Numbers sizes = t.d.sizes, strides = t.d.strides;
+    sizes.push_back(size);
+    strides.push_back(strides[at]);
+    sizes[at] = (n - size) / step + 1;
+    strides[at] *= sizes[at] > 1 ? step : 1;  // nobody takes the step, which may be huge
+    return view(m, t, c, std::move(sizes), std::move(strides));
+  }
+
+  static HostValue diagonal(HostMachine& m, const Tensor& t, const Call& c) {
+    const auto row = static_cast<std::size_t>(dim(m, t, c, 1)), column = static_cast<std::size_t>(dim(m, t, c, 2, 1));
+    if (row == column) m.raise("RuntimeError", "diagonal dimensions cannot be identical", c.place);
+    const std::int64_t off = std::clamp(arg(m, c, 0, 0), -t.d.sizes[row], t.d.sizes[column]);
+    const std::int64_t length = std::max<std::int64_t>(
+        std::min(t.d.sizes[row] + std::min<std::int64_t>(off, 0), t.d.sizes[column] - std::max<std::int64_t>(off, 0)),
+        0);
+    Numbers sizes, strides;
+    for (std::size_t i = 0; i < t.rank; ++i) {
+      if (i == row || i == column) continue;
+      sizes.push_back(t.d.sizes[i]);
+      strides.push_back(t.d.strides[i]);
+    }
+    sizes.push_back(length);
+    strides.push_back(t.d.strides[row] + t.d.strides[column]);
+    const std::int64_t start = length == 0 ? 0 : off * (off < 0 ? -t.d.strides[row] : t.d.strides[column]);
+    return m.view(t.value.buffer, std::move(sizes), std::move(strides), start, c.place);
+  }
+
   // The dimension that is cut, by the argument that names it.
   struct Cut {
     std::int64_t at, size;
@@ -392,34 +428,16 @@ struct HostMachine::Views {
 
 HostMachine::Views::Run HostMachine::Views::find(std::string_view name) {
   static const std::unordered_map<std::string_view, Run> kAll = {
-      {"as_strided", as_strided},
-      {"broadcast_to", expand},
-      {"chunk", split},
-      {"expand", expand},
-      {"expand_as", expand},
-      {"flatten", flatten},
-      {"moveaxis", movedim},
-      {"movedim", movedim},
-      {"narrow", narrow},
-      {"permute", permute},
-      {"permute_reversed", permute_reversed},
-      {"ravel", ravel},
-      {"reshape", reshape},
-      {"reshape_as", reshape_as},
-      {"select", select},
-      {"split", split},
-      {"squeeze", squeeze},
-      {"swapaxes", transpose},
-      {"swapdims", transpose},
-      {"t", transpose},
-      {"tensor_split", split},
-      {"transpose", transpose},
-      {"transpose_last", transpose},
-      {"unbind", unbind},
-      {"unflatten", unflatten},
-      {"unsqueeze", unsqueeze},
-      {"view", reshape},
-      {"view_as", reshape_as},
+      {"as_strided", as_strided}, {"broadcast_to", expand}, {"chunk", split},
+      {"diagonal", diagonal},     {"expand", expand},       {"expand_as", expand},
+      {"flatten", flatten},       {"moveaxis", movedim},    {"movedim", movedim},
+      {"narrow", narrow},         {"permute", permute},     {"permute_reversed", permute_reversed},
+      {"ravel", ravel},           {"reshape", reshape},     {"reshape_as", reshape_as},
+      {"select", select},         {"split", split},         {"squeeze", squeeze},
+      {"swapaxes", transpose},    {"swapdims", transpose},  {"t", transpose},
+      {"tensor_split", split},    {"transpose", transpose}, {"transpose_last", transpose},
+      {"unbind", unbind},         {"unflatten", unflatten}, {"unfold", unfold},
+      {"unsqueeze", unsqueeze},   {"view", reshape},        {"view_as", reshape_as},
   };
   return find_row(kAll, name);
 }

@@ -331,8 +331,10 @@ void check_modules(const ModuleLoader& loader, const std::vector<Pass>& passes) 
   const std::vector<const py::Stmt*> only = never_called(loader, passes);
   std::vector<const void*> apart(only.begin(), only.end());
   for (const Pass& pass : passes) apart.push_back(pass.pattern_syntax);
+  OwnNames own_names;
+  for (const auto& [name, module] : loader.modules()) add_own_names(*module, module->syntax.body(), own_names);
   for (const auto& [name, module] : loader.modules()) {
-    const auto violations = check_policy(*module, apart);
+    const auto violations = check_policy(*module, apart, own_names);
     const auto worst = std::find_if(violations.begin(), violations.end(),
                                     [](const PolicyViolation& v) { return v.error.code == Code::integrity; });
     if (!violations.empty()) fail((worst != violations.end() ? *worst : violations[0]).error);
