@@ -12,6 +12,17 @@ namespace passnet {
 
 using Kind = HostValue::Kind;
 
+namespace {
+
+// Of numbers: integers and floats are compared exactly.
+std::partial_ordering compare_numbers(const HostValue& a, const HostValue& b) {
+  if (a.is_integral()) return b.is_integral() ? a.integer <=> b.integer : compare(a.integer, b.real);
+  if (b.is_integral()) return 0 <=> compare(b.integer, a.real);
+  return a.real <=> b.real;
+}
+
+}  // namespace
+
 bool HostMachine::truth(const HostValue& v, py::Place place) {
   switch (v.kind) {
     case Kind::none: return false;
@@ -60,8 +71,7 @@ std::size_t HostMachine::find_item(const HostItems& items, const HostValue& want
 bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place, int depth) {
   step(place);
   check_depth(depth, place);
-  if (a.is_number() && b.is_number())
-    return a.is_integral() && b.is_integral() ? a.integer == b.integer : a.as_real() == b.as_real();
+  if (a.is_number() && b.is_number()) return compare_numbers(a, b) == 0;
   const bool as_tuples = is_named_tuple(a) ? b.is(Kind::tuple) || (is_named_tuple(b) && a.klass != b.klass)
                                            : a.is(Kind::tuple) && is_named_tuple(b);
   if (as_tuples) return equal(plain_tuple(a), plain_tuple(b), place, depth + 1);
@@ -152,14 +162,11 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
   if (a.is(Kind::object) && a.klass->ordered && a.klass == b.klass)
     return compare(op, field_values(a), field_values(b), place);
   if (is_named_tuple(a) || is_named_tuple(b)) return compare(op, plain_tuple(a), plain_tuple(b), place);
-  int order = 0;
-  if (a.is_integral() && b.is_integral()) {
-    order = a.integer < b.integer ? -1 : a.integer > b.integer ? 1 : 0;
-  } else if (a.is_number() && b.is_number()) {
-    if (std::isnan(a.as_real()) || std::isnan(b.as_real())) return false;
-    order = a.as_real() < b.as_real() ? -1 : a.as_real() > b.as_real() ? 1 : 0;
+  std::partial_ordering order = std::partial_ordering::equivalent;
+  if (a.is_number() && b.is_number()) {
+    order = compare_numbers(a, b);
   } else if (a.is(Kind::string) && b.is(Kind::string)) {
-    order = a.text.get().compare(b.text.get());
+    order = a.text.get() <=> b.text.get();
   } else if (a.is(Kind::set) && b.is(Kind::set)) {  // subset, not order
     const auto inside = [&](const HostValue& x, const HostValue& y) {
       const std::vector<HostValue> all = iterate(x, place);
@@ -179,7 +186,7 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
       --nesting_;
       return out;
     }
-    order = x.size() < y.size() ? -1 : x.size() > y.size() ? 1 : 0;
+    order = x.size() <=> y.size();
   } else {
     raise("TypeError",
           fmt::format("'{}' is not supported between {} and {}", py::op_text(op), host_type_name(a), host_type_name(b)),
@@ -232,7 +239,7 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
   switch (v.kind) {
     case Kind::none: return "None";
     case Kind::boolean: return v.integer != 0 ? "True" : "False";
-    case Kind::integer: return std::to_string(v.integer);
+    case Kind::integer: return v.integer.text();
     case Kind::real: return python_float(v.real);
     case Kind::string: return repr ? python_string(v.text) : v.text.get();
     case Kind::tuple:
