@@ -45,7 +45,7 @@ struct Case {
 Scalar read_scalar(const json& v) {
   Scalar out;
   if (v.is_boolean()) out.value = v.get<bool>();
-  if (v.is_number_integer()) out.value = v.get<std::int64_t>();
+  if (v.is_number_integer()) out.value = Integer(v.get<std::int64_t>());
   if (v.is_number_float()) out.value = v.get<double>();
   if (v.is_string()) out.value = v.get<std::string>();
   return out;
@@ -126,7 +126,7 @@ void interpret(const Case& c, const Arena& arena) {
       if (a.name != f.parameters[i]) continue;
       if (a.buffer >= 0) arguments[i].pointer = arena.addresses()[a.buffer];
       if (const auto* v = std::get_if<double>(&a.scalar.value)) arguments[i].real = *v;
-      if (const auto* v = std::get_if<std::int64_t>(&a.scalar.value)) arguments[i].integer = *v;
+      if (const auto* v = std::get_if<Integer>(&a.scalar.value)) arguments[i].integer = v->clamped();
       if (const auto* v = std::get_if<bool>(&a.scalar.value)) arguments[i].integer = *v ? 1 : 0;
     }
   tile::DirectMemory memory;

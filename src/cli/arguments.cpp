@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "fx/meta.h"
+#include "py/arithmetic.h"
 #include "py/parser.h"
 #include "py/printer.h"
 
@@ -105,9 +106,11 @@ HostArgument read_argument(const py::Expr& e) {
       for (HostArgument& item : out.items) out.scalar.items->values.push_back(std::move(item.scalar));
       out.items.clear();
     }
-  } else if (v.kind == K::integer)
-    out.scalar = HostValue::of(minus ? -v.integer : v.integer);
-  else if (v.kind == K::real)
+  } else if (v.kind == K::integer || v.kind == K::big_integer) {
+    const auto given = py::integer_of(v);
+    if (!given) fail({Code::usage, {}, fmt::format("'{}' is {}", py::print(v), kIntegerTooLarge), {}});
+    out.scalar = HostValue::of(minus ? *given->negated() : *given);
+  } else if (v.kind == K::real)
     out.scalar = HostValue::of(minus ? -v.real : v.real);
   else if (v.kind == K::name && is_float_name(v.text))
     out.scalar = HostValue::of(std::copysign(

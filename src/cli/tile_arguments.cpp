@@ -134,7 +134,7 @@ class Reader {
     for (const py::Expr* size : e.items[1]->items.subspan(1)) {
       const HostValue v = read_argument(*size).scalar;
       if (!v.is_integral()) usage(fmt::format("'{}' is no size of a block", py::print(*size)));
-      blocks.block.push_back(v.integer);
+      blocks.block.push_back(v.integer.clamped());
     }
     read_plain(std::move(a), *e.items[0], py::print(*e.items[0]));
     LaunchArgument& made = out.arguments.back();

@@ -142,7 +142,7 @@ void check_types(const TileTask& task) {
       if (a.name != name) continue;
       const bool real = std::holds_alternative<double>(a.scalar.value);
       const bool integer =
-          std::holds_alternative<std::int64_t>(a.scalar.value) || std::holds_alternative<bool>(a.scalar.value);
+          std::holds_alternative<Integer>(a.scalar.value) || std::holds_alternative<bool>(a.scalar.value);
       const bool fits =
           type.pointer
               ? a.buffer >= 0 && elem_of_buffer(task.plan.buffers[static_cast<std::size_t>(a.buffer)]) == type.elem
@@ -167,7 +167,8 @@ std::uint64_t number_bits(tile::Elem elem, double value) {
                                fits ? static_cast<std::int64_t>(value) : std::numeric_limits<std::int64_t>::min());
 }
 std::uint64_t number_bits(tile::Elem elem, const HostValue& value) {
-  return value.is_integral() && !tile::is_float(elem) ? tile::bits_of_integer(elem, value.integer)
+  const auto low = static_cast<std::int64_t>(value.integer.low_bits());
+  return value.is_integral() && !tile::is_float(elem) ? tile::bits_of_integer(elem, low)
                                                       : number_bits(elem, value.as_real());
 }
 
@@ -187,7 +188,9 @@ void flatten(const nlohmann::json& j, std::vector<HostValue>& out) {
     for (const auto& item : j) flatten(item, out);
   else if (j.is_boolean())
     out.push_back(HostValue::boolean(j.get<bool>()));
-  else if (j.is_number_integer())  // one beyond int64 is the same 64 bits
+  else if (j.is_number_unsigned())
+    out.push_back(HostValue::of(Integer(j.get<std::uint64_t>())));
+  else if (j.is_number_integer())
     out.push_back(HostValue::of(j.get<std::int64_t>()));
   else if (j.is_number())
     out.push_back(HostValue::of(j.get<double>()));

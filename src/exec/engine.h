@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "exec/tensor_ref.h"
@@ -50,6 +51,9 @@ inline constexpr double kReplayFactor = 0.2, kReplayStd = 0.1;
 // row, column and plane lies at a level of its own.
 enum class Normals : std::uint8_t { torch, quick, far, zeros, lone, uneven };
 
+// What every element of a tensor becomes, converted to its type as torch does.
+using FillNumber = std::variant<double, std::int64_t, std::uint64_t>;
+
 class Engine {
  public:
   // Does the items begin..end-1 of some work. Must not throw.
@@ -90,7 +94,7 @@ class Engine {
   virtual Result<TensorRef> allocate(const TensorDesc& desc) = 0;
   // The same for what is kept: as the inputs that replay gives, on large pages where it is large.
   virtual Result<TensorRef> allocate_kept(const TensorDesc& desc) = 0;
-  virtual Result<std::monostate> fill(const TensorRef& tensor, double value) = 0;
+  virtual Result<std::monostate> fill(const TensorRef& tensor, const FillNumber& value) = 0;
   // Element by element in logical order, converted to the target's dtype.
   virtual Result<std::monostate> copy(const TensorRef& target, const TensorRef& source) = 0;
   // The same memory with other sizes and strides, `offset` elements in.

@@ -156,6 +156,9 @@ Value GraphBuilder::value_of(const py::Expr& e) {
     case py::ExprKind::none: return Value::none();
     case py::ExprKind::boolean: return Value::boolean(e.integer != 0);
     case py::ExprKind::integer: return Value::of(e.integer);
+    case py::ExprKind::big_integer:
+      error(Code::unsupported, e.place, "an integer beyond 64 bits is not supported",
+            "write a float, or a smaller number");
     case py::ExprKind::real: return Value::of(e.real);
     case py::ExprKind::string: return Value::string(std::string(e.text));
     case py::ExprKind::ellipsis: return Value::ellipsis();

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "py/arithmetic.h"
+
 namespace passnet {
 
 namespace {
@@ -11,54 +13,13 @@ namespace {
 double as_real(const Value& v) { return v.kind == ValueKind::real ? v.real : static_cast<double>(v.integer); }
 bool is_integer(const Value& v) { return v.kind == ValueKind::integer || v.kind == ValueKind::boolean; }
 
-// Python rounds the quotient down, so that the remainder has the divisor's sign.
-std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
-std::int64_t floor_mod(std::int64_t a, std::int64_t b) {
-  const std::int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-double floor_mod(double a, double b) {
-  const double r = std::fmod(a, b);
-  return r != 0 && (r < 0) != (b < 0) ? r + b : std::copysign(r, r == 0 ? b : r);
-}
-// Not floor(a / b): 1.0 // 0.1 is 9.0, because the quotient is taken of what divides without a remainder.
-double floor_div(double a, double b) {
-  const double r = std::fmod(a, b);
-  const double quotient = (a - r) / b - (r != 0 && (r < 0) != (b < 0) ? 1 : 0);
-  return quotient == 0 ? std::copysign(0.0, a / b)
-                       : std::floor(quotient) + (quotient - std::floor(quotient) > 0.5 ? 1 : 0);
-}
-
-// Integers as Python has them, where the result fits; nullopt where it does not, or is no integer.
+// Integers as Python has them, where the result fits a graph's 64 bits; nullopt where it does not, or is no number.
 std::optional<Value> fold_integers(py::Op op, std::int64_t a, std::int64_t b) {
-  std::int64_t out = 0;
-  const bool smallest = a == std::numeric_limits<std::int64_t>::min() && b == -1;
-  switch (op) {
-    case py::Op::add: return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(Value::of(out));
-    case py::Op::sub: return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(Value::of(out));
-    case py::Op::mul: return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(Value::of(out));
-    case py::Op::floor_div: return b == 0 || smallest ? std::nullopt : std::optional(Value::of(floor_div(a, b)));
-    case py::Op::mod: return b == 0 ? std::nullopt : std::optional(Value::of(smallest ? 0 : floor_mod(a, b)));
-    case py::Op::bit_and: return Value::of(a & b);
-    case py::Op::bit_or: return Value::of(a | b);
-    case py::Op::bit_xor: return Value::of(a ^ b);
-    case py::Op::shift_right:
-      return b < 0 ? std::nullopt : std::optional(Value::of(a >> std::min<std::int64_t>(b, 63)));
-    case py::Op::shift_left:
-      return b < 0 || b > 62 || __builtin_mul_overflow(a, std::int64_t{1} << b, &out) ? std::nullopt
-                                                                                      : std::optional(Value::of(out));
-    case py::Op::pow: {
-      if (b < 0)
-        return a == 0 ? std::nullopt
-                      : std::optional(Value::of(std::pow(static_cast<double>(a), static_cast<double>(b))));
-      out = 1;
-      if (b > 64 && a != 0 && a != 1 && a != -1) return std::nullopt;
-      for (std::int64_t i = 0, n = b > 64 ? b % 2 + 2 : b; i < n; ++i)
-        if (__builtin_mul_overflow(out, a, &out)) return std::nullopt;
-      return Value::of(out);
-    }
-    default: return std::nullopt;
-  }
+  if (op == py::Op::pow && b < 0)
+    return a == 0 ? std::nullopt : std::optional(Value::of(std::pow(static_cast<double>(a), static_cast<double>(b))));
+  const py::WholeResult result = py::integer_binary(op, a, b);
+  const auto fitted = result.value.i64();
+  return result.fault != py::WholeResult::Fault::none || !fitted ? std::nullopt : std::optional(Value::of(*fitted));
 }
 
 std::optional<Value> fold_reals(py::Op op, double a, double b) {
@@ -71,8 +32,8 @@ std::optional<Value> fold_reals(py::Op op, double a, double b) {
       const double r = std::pow(a, b);  // not finite: Python raises, or makes a complex number
       return !std::isfinite(r) && std::isfinite(a) && std::isfinite(b) ? std::nullopt : std::optional(Value::of(r));
     }
-    case py::Op::mod: return b == 0 ? std::nullopt : std::optional(Value::of(floor_mod(a, b)));
-    case py::Op::floor_div: return b == 0 ? std::nullopt : std::optional(Value::of(floor_div(a, b)));
+    case py::Op::mod: return b == 0 ? std::nullopt : std::optional(Value::of(py::real_mod(a, b)));
+    case py::Op::floor_div: return b == 0 ? std::nullopt : std::optional(Value::of(py::real_floor_div(a, b)));
     default: return std::nullopt;
   }
 }

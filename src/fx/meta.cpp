@@ -103,7 +103,7 @@ class MetaReader {
   }
 
   // A number with its sign, inf and nan included; nullopt for anything else.
-  static std::optional<double> literal(const py::Expr& e, bool* integral, std::int64_t* integer) {
+  std::optional<double> literal(const py::Expr& e, bool* integral, std::int64_t* integer) const {
     const bool minus = e.kind == py::ExprKind::unary && e.op == py::Op::neg;
     const py::Expr& v = minus ? *e.items[0] : e;
     if (v.kind == py::ExprKind::integer || v.kind == py::ExprKind::boolean) {
@@ -112,6 +112,7 @@ class MetaReader {
       *integer = minus ? -v.integer : v.integer;
       return static_cast<double>(*integer);
     }
+    if (v.kind == py::ExprKind::big_integer) error(v.place, "an integer beyond 64 bits is not supported");
     *integral = false;
     if (v.kind == py::ExprKind::real) return minus ? -v.real : v.real;
     if (v.kind == py::ExprKind::name && (v.text == "inf" || v.text == "nan"))

@@ -10,7 +10,7 @@ std::optional<DtypeLimit> dtype_limit(Dtype dtype, std::string_view name) {
   if (dtype == Dtype::complex128) dtype = Dtype::float64;
   if (dtype == Dtype::boolean) return std::nullopt;
   const DtypeRow& row = dtype_row(dtype);
-  const auto integer = [](std::int64_t x) { return DtypeLimit{true, x, 0}; };
+  const auto integer = [](const Integer& x) { return DtypeLimit{true, x, 0}; };
   const auto real = [](double x) { return DtypeLimit{false, 0, x}; };
   if (name == "bits") return integer(std::int64_t{row.size} * 8);
   if (row.floating) {
@@ -37,8 +37,8 @@ std::optional<DtypeLimit> dtype_limit(Dtype dtype, std::string_view name) {
   const bool is_unsigned =
       dtype == Dtype::uint8 || dtype == Dtype::uint16 || dtype == Dtype::uint32 || dtype == Dtype::uint64;
   if (is_unsigned && name == "min") return integer(0);
-  if (is_unsigned)  // the largest of 64 bits is no number here
-    return bits < 64 ? std::optional(integer((std::int64_t{1} << bits) - 1)) : std::nullopt;
+  if (is_unsigned)
+    return integer(bits < 64 ? (std::uint64_t{1} << bits) - 1 : std::numeric_limits<std::uint64_t>::max());
   const std::int64_t most = bits >= 64 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << (bits - 1)) - 1;
   return integer(name == "max" ? most : -most - 1);
 }

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/integer.h"
+
 namespace passnet {
 
 enum class Dtype : std::uint8_t {
@@ -69,7 +71,7 @@ constexpr std::optional<Dtype> dtype_from_name(std::string_view name) {
 // What torch.finfo and torch.iinfo say of a dtype, by attribute: min, max, eps, tiny, bits.
 struct DtypeLimit {
   bool integral = false;
-  std::int64_t integer = 0;
+  Integer integer;
   double real = 0;
 };
 std::optional<DtypeLimit> dtype_limit(Dtype dtype, std::string_view name);

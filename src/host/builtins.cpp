@@ -57,7 +57,7 @@ struct HostMachine::Builtins {
   static HostValue abs(HostMachine& m, const Call& c) {
     if (c.args[0].is(Kind::real)) return HostValue::of(std::fabs(c.args[0].real));
     if (c.args[0].is(Kind::tensor)) return m.unary(py::Op::neg, c.args[0], c.place);  // says why not
-    const std::int64_t v = m.integer(c.args[0], c.place);
+    const Integer& v = m.exact_integer(c.args[0], c.place);
     return v < 0 ? m.unary(py::Op::neg, HostValue::of(v), c.place) : HostValue::of(v);
   }
 
@@ -92,16 +92,16 @@ struct HostMachine::Builtins {
   }
 
   static HostValue round_whole(HostMachine& m, const Call& c) {  // to tens, hundreds; a tie goes to the even one
-    std::int64_t unit = 1;
-    for (std::int64_t digits = m.integer(c.args[1], c.place); digits < 0; ++digits)
-      if (__builtin_mul_overflow(unit, 10, &unit)) return whole(0);
-    const std::int64_t v = c.args[0].integer, rest = (v % unit + unit) % unit,
-                       below = v / unit - (v % unit < 0 ? 1 : 0);
-    const bool up = rest > unit - rest || (rest == unit - rest && below % 2 != 0);
-    std::int64_t out = 0;
-    if (__builtin_mul_overflow(below + (up ? 1 : 0), unit, &out))
-      m.refuse(Code::limit, "an integer does not fit into 64 bits", c.place);
-    return HostValue::of(out);
+    const std::int64_t digits = std::min<std::int64_t>(m.integer(c.args[1], c.place), 0);
+    const auto unit = Integer(10).power(-std::max<std::int64_t>(digits, -100));
+    if (!unit) return whole(0);
+    const Integer& v = c.args[0].integer;
+    const auto [below, rest] = *v.divided(*unit);
+    const Integer other = *unit->minus(rest);
+    const bool up = rest > other || (rest == other && (below & 1) != 0);
+    const auto out = v.minus(rest), above = out && up ? out->plus(*unit) : out;
+    if (!above) m.too_large(c.place);
+    return HostValue::of(*above);
   }
 
   static HostValue pow(HostMachine& m, const Call& c) {
@@ -169,7 +169,7 @@ struct HostMachine::Builtins {
     constexpr std::pair<std::string_view, std::string_view> kSpecs[] = {{"bin", "#b"}, {"hex", "#x"}, {"oct", "#o"}};
     const auto* spec =
         std::find_if(std::begin(kSpecs), std::end(kSpecs), [&](const auto& row) { return row.first == c.name; });
-    return HostValue::string(m.formatted(HostValue::of(m.integer(c.args[0], c.place)), spec->second, c.place));
+    return HostValue::string(m.formatted(HostValue::of(m.exact_integer(c.args[0], c.place)), spec->second, c.place));
   }
 
   static HostValue ord(HostMachine& m, const Call& c) {
@@ -187,7 +187,12 @@ struct HostMachine::Builtins {
     const HostValue& v = c.args[0];
     if (v.is(Kind::list) || v.is(Kind::dict) || v.is(Kind::set))
       m.raise("TypeError", fmt::format("unhashable type: '{}'", host_type_name(v)), c.place);
-    if (v.is_number() && v.as_real() == std::trunc(v.as_real())) return m.call_int(c.args, c.place);
+    if (v.is_number() && v.as_real() == std::trunc(v.as_real())) {  // modulo the prime 2**61 - 1, as CPython has it
+      constexpr std::int64_t kPrime = (std::int64_t{1} << 61) - 1;
+      const Integer x = m.call_int(c.args, c.place).integer;
+      const std::int64_t rest = x.divided(kPrime)->second.clamped(), out = x < 0 && rest != 0 ? rest - kPrime : rest;
+      return HostValue::of(std::int64_t{out == -1 ? -2 : out});
+    }
     return whole(std::hash<std::string>{}(m.text(v, true, c.place)) >> 2);
   }
 
@@ -287,7 +292,7 @@ struct HostMachine::Builtins {
     std::vector<HostValue> out;
     for (HostValue& v : items(m, c)) {
       out.push_back(HostValue::sequence(Kind::tuple, {HostValue::of(i), std::move(v)}));
-      if (__builtin_add_overflow(i, 1, &i)) m.refuse(Code::limit, "an integer does not fit into 64 bits", c.place);
+      if (__builtin_add_overflow(i, 1, &i)) m.too_large(c.place);
     }
     return HostValue::sequence(Kind::list, std::move(out));
   }
@@ -446,10 +451,12 @@ HostValue HostMachine::call_int(const HostArgs& args, py::Place place) {
   if (args.empty()) return HostValue::of(std::int64_t{0});
   if (args[0].is(Kind::real)) {
     if (std::isnan(args[0].real)) raise("ValueError", "cannot convert float NaN to integer", place);
-    if (!(std::fabs(args[0].real) < 9.2e18)) raise("OverflowError", "cannot convert this float to an integer", place);
-    return HostValue::of(static_cast<std::int64_t>(std::trunc(args[0].real)));
+    if (std::isinf(args[0].real)) raise("OverflowError", "cannot convert float infinity to integer", place);
+    const auto v = Integer::truncated(args[0].real);
+    if (!v) too_large(place);
+    return HostValue::of(*v);
   }
-  if (!args[0].is(Kind::string)) return HostValue::of(integer(args[0], place));
+  if (!args[0].is(Kind::string)) return HostValue::of(exact_integer(args[0], place));
   std::string digits(text_trim(args[0].text));
   const bool negative = digits.starts_with('-');
   if (negative || digits.starts_with('+')) digits.erase(0, 1);
@@ -465,14 +472,17 @@ HostValue HostMachine::call_int(const HostArgs& args, py::Place place) {
     }
   if (base == 0) base = 10;
   std::erase(digits, '_');
-  if (negative) digits.insert(0, 1, '-');
-  std::int64_t v = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), v, static_cast<int>(base));
-  if (code == std::errc::result_out_of_range) refuse(Code::limit, "an integer does not fit into 64 bits", place);
-  if (code != std::errc() || end != digits.data() + digits.size())
+  const bool valid = !digits.empty() && std::all_of(digits.begin(), digits.end(), [&](char c) {
+    const char lower = static_cast<char>(c | 32);
+    const int digit = c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'z' ? lower - 'a' + 10 : 36;
+    return digit < base;
+  });
+  if (!valid)
     raise("ValueError", fmt::format("invalid literal for int() with base {}: {}", given, python_string(args[0].text)),
           place);
-  return HostValue::of(v);
+  const auto v = Integer::parse(digits, static_cast<int>(base));
+  if (!v) too_large(place);
+  return HostValue::of(negative ? *v->negated() : *v);
 }
 
 void HostMachine::sort(std::vector<HostValue>& items, const HostKwargs& kwargs, py::Place place) {

@@ -36,9 +36,15 @@ void HostMachine::wrong_kind(std::string_view needed, const HostValue& v, py::Pl
         place);
 }
 
-std::int64_t HostMachine::integer(const HostValue& v, py::Place place) const {
+const Integer& HostMachine::exact_integer(const HostValue& v, py::Place place) const {
   if (!v.is_integral()) wrong_kind("an int", v, place);
   return v.integer;
+}
+
+std::int64_t HostMachine::integer(const HostValue& v, py::Place place) const {
+  const auto fitted = exact_integer(v, place).i64();
+  if (!fitted) raise("OverflowError", "an integer does not fit into 64 bits", place);
+  return *fitted;
 }
 
 double HostMachine::real(const HostValue& v, py::Place place) const {

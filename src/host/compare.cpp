@@ -17,6 +17,13 @@ namespace {
 bool is_version(const HostValue& v) { return v.is(Kind::object) && v.klass->form == HostClass::Form::version; }
 HostValue version_key(const HostValue& v) { return v.items->values[1]; }
 
+// Of numbers: integers and floats are compared exactly.
+std::partial_ordering compare_numbers(const HostValue& a, const HostValue& b) {
+  if (a.is_integral()) return b.is_integral() ? a.integer <=> b.integer : compare(a.integer, b.real);
+  if (b.is_integral()) return 0 <=> compare(b.integer, a.real);
+  return a.real <=> b.real;
+}
+
 }  // namespace
 
 bool HostMachine::truth(const HostValue& v, py::Place place) {
@@ -67,8 +74,7 @@ std::size_t HostMachine::find_item(const HostItems& items, const HostValue& want
 bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place, int depth) {
   step(place);
   check_depth(depth, place);
-  if (a.is_number() && b.is_number())
-    return a.is_integral() && b.is_integral() ? a.integer == b.integer : a.as_real() == b.as_real();
+  if (a.is_number() && b.is_number()) return compare_numbers(a, b) == 0;
   const bool as_tuples = is_named_tuple(a) ? b.is(Kind::tuple) || (is_named_tuple(b) && a.klass != b.klass)
                                            : a.is(Kind::tuple) && is_named_tuple(b);
   if (as_tuples) return equal(plain_tuple(a), plain_tuple(b), place, depth + 1);
@@ -161,14 +167,11 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
     return compare(op, field_values(a), field_values(b), place);
   if (is_named_tuple(a) || is_named_tuple(b)) return compare(op, plain_tuple(a), plain_tuple(b), place);
   if (is_version(a) && is_version(b)) return compare(op, version_key(a), version_key(b), place);
-  int order = 0;
-  if (a.is_integral() && b.is_integral()) {
-    order = a.integer < b.integer ? -1 : a.integer > b.integer ? 1 : 0;
-  } else if (a.is_number() && b.is_number()) {
-    if (std::isnan(a.as_real()) || std::isnan(b.as_real())) return false;
-    order = a.as_real() < b.as_real() ? -1 : a.as_real() > b.as_real() ? 1 : 0;
+  std::partial_ordering order = std::partial_ordering::equivalent;
+  if (a.is_number() && b.is_number()) {
+    order = compare_numbers(a, b);
   } else if (a.is(Kind::string) && b.is(Kind::string)) {
-    order = a.text.get().compare(b.text.get());
+    order = a.text.get() <=> b.text.get();
   } else if (a.is(Kind::set) && b.is(Kind::set)) {  // subset, not order
     const auto inside = [&](const HostValue& x, const HostValue& y) {
       const std::vector<HostValue> all = iterate(x, place);
@@ -188,7 +191,7 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
       --nesting_;
       return out;
     }
-    order = x.size() < y.size() ? -1 : x.size() > y.size() ? 1 : 0;
+    order = x.size() <=> y.size();
   } else {
     raise("TypeError",
           fmt::format("'{}' is not supported between {} and {}", py::op_text(op), host_type_name(a), host_type_name(b)),
@@ -241,7 +244,7 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
   switch (v.kind) {
     case Kind::none: return "None";
     case Kind::boolean: return v.integer != 0 ? "True" : "False";
-    case Kind::integer: return std::to_string(v.integer);
+    case Kind::integer: return v.integer.text();
     case Kind::real: return python_float(v.real);
     case Kind::string: return repr ? python_string(v.text) : v.text.get();
     case Kind::tuple:

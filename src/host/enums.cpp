@@ -30,12 +30,11 @@ std::string lower(std::string_view name) {
 }
 
 // What follows the highest number so far: the next one or, of flags, the next bit.
-std::int64_t following(const std::vector<HostValue>& before, bool bit) {
-  std::int64_t highest = 0, next = 1;
+std::optional<Integer> following(const std::vector<HostValue>& before, bool bit) {
+  Integer highest = 0;
   for (const HostValue& v : before)
     if (v.is_integral()) highest = std::max(highest, v.integer);
-  while (bit && next <= highest && next < (std::int64_t{1} << 61)) next *= 2;
-  return bit ? next : highest == std::numeric_limits<std::int64_t>::max() ? highest : highest + 1;
+  return bit ? Integer(1).shifted_left(highest.bit_length()) : highest.plus(1);
 }
 
 }  // namespace
@@ -57,7 +56,9 @@ HostValue HostMachine::next_value(std::string_view name, const std::vector<HostV
                  HostValue::of(static_cast<std::int64_t>(before.size())), HostValue::sequence(Kind::list, before)},
                 {}, place);
   if (made.auto_value == HostClass::Auto::lower) return HostValue::string(lower(name));
-  return HostValue::of(following(before, made.auto_value == HostClass::Auto::bit));
+  const auto next = following(before, made.auto_value == HostClass::Auto::bit);
+  if (!next) too_large(place);
+  return HostValue::of(*next);
 }
 
 // What was written auto() gets its value.
@@ -149,10 +150,9 @@ HostValue HostMachine::make_enum(std::string_view base, const HostArgs& args, py
 HostValue HostMachine::flag_name(const HostValue& flag) {
   std::string out;
   for (const HostClass::Field& f : flag.klass->fields) {
-    const std::int64_t bits = f.default_value.integer;
+    const Integer& bits = f.default_value.integer;
     if (bits == flag.integer) return HostValue::string(f.name);
-    if (bits != 0 && (bits & (bits - 1)) == 0 && (bits & flag.integer) == bits)
-      out += (out.empty() ? "" : "|") + f.name;
+    if (bits > 0 && bits.bit_count() == 1 && (bits & flag.integer) == bits) out += (out.empty() ? "" : "|") + f.name;
   }
   return out.empty() ? HostValue{} : HostValue::string(std::move(out));
 }

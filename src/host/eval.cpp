@@ -43,6 +43,9 @@ HostValue HostMachine::eval_one(const py::Expr& e, Frame& frame) {
     case K::none: return {};
     case K::boolean: return HostValue::boolean(e.integer != 0);
     case K::integer: return HostValue::of(e.integer);
+    case K::big_integer:
+      if (const auto v = py::integer_of(e)) return HostValue::of(*v);
+      too_large(e.place);
     case K::real: return HostValue::of(e.real);
     case K::string: return HostValue::string(std::string(e.text));
     case K::fstring: return HostValue::string(eval_fstring(e, frame));
@@ -253,16 +256,29 @@ HostValue HostMachine::unary(py::Op op, const HostValue& v, py::Place place) {
   if (is_flag(v) && op == py::Op::invert) {  // all the others
     HostValue out = v;
     out.integer = 0;
-    for (const HostClass::Field& f : v.klass->fields) out.integer |= f.default_value.integer & ~v.integer;
+    for (const HostClass::Field& f : v.klass->fields)
+      out.integer = out.integer | (f.default_value.integer & ~v.integer);
     return out;
   }
   if (v.is(Kind::tensor)) refuse(Code::policy, "arithmetic on a tensor in a wrapper", place, "compute in a kernel");
   if (!v.is_number()) raise("TypeError", fmt::format("'{}' of a {}", py::op_text(op), host_type_name(v)), place);
-  const auto folded = fold_unary(op, v.is(Kind::real) ? Value::of(v.real) : Value::of(v.integer));
-  if (!folded && v.is(Kind::real)) raise("TypeError", fmt::format("'{}' of a float", py::op_text(op)), place);
-  if (!folded) raise("OverflowError", "an integer does not fit into 64 bits", place);
-  return folded->kind == ValueKind::real ? HostValue::of(folded->real) : HostValue::of(folded->integer);
+  if (v.is_integral()) return of_result(py::integer_unary(op, v.integer), place);
+  const auto folded = fold_unary(op, Value::of(v.real));
+  if (!folded) raise("TypeError", fmt::format("'{}' of a float", py::op_text(op)), place);
+  return HostValue::of(folded->real);
 }
+
+HostValue HostMachine::of_result(const py::WholeResult& result, py::Place place) {
+  using Fault = py::WholeResult::Fault;
+  switch (result.fault) {
+    case Fault::zero_division: raise("ZeroDivisionError", "division by zero", place);
+    case Fault::negative_shift: raise("ValueError", "negative shift count", place);
+    case Fault::too_large: too_large(place);
+    default: return HostValue::of(result.value);
+  }
+}
+
+void HostMachine::too_large(py::Place place) const { refuse(Code::limit, std::string(kIntegerTooLarge), place); }
 
 namespace {
 
@@ -318,7 +334,7 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
              repeat_b = b.is(Kind::list) || b.is(Kind::tuple) || b.is(Kind::string);
   if (op == py::Op::mul && (repeat_a ? b.is_integral() : repeat_b && a.is_integral())) {
     const HostValue& base = repeat_a ? a : b;
-    const std::int64_t times = std::max<std::int64_t>(repeat_a ? b.integer : a.integer, 0);
+    const std::int64_t times = std::max<std::int64_t>((repeat_a ? b : a).integer.clamped(), 0);
     if (length(base) > 0 && static_cast<std::size_t>(times) > kLongest / length(base))
       refuse(Code::limit, "a list or a string grows too long", place);
     if (base.is(Kind::string)) {
@@ -339,26 +355,24 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
     raise("TypeError",
           fmt::format("'{}' is not supported between {} and {}", py::op_text(op), host_type_name(a), host_type_name(b)),
           place);
-  const auto literal = [](const HostValue& v) {
-    return v.is(Kind::real)      ? Value::of(v.real)
-           : v.is(Kind::boolean) ? Value::boolean(v.integer != 0)
-                                 : Value::of(v.integer);
-  };
-  const bool bits = op == py::Op::bit_and || op == py::Op::bit_or || op == py::Op::bit_xor ||
-                    op == py::Op::shift_left || op == py::Op::shift_right || op == py::Op::mat_mul;
-  if (op == py::Op::mat_mul || (bits && (a.is(Kind::real) || b.is(Kind::real))))
+  const bool bitwise = op == py::Op::bit_and || op == py::Op::bit_or || op == py::Op::bit_xor;
+  const bool whole_only = bitwise || op == py::Op::shift_left || op == py::Op::shift_right || op == py::Op::mat_mul;
+  const bool whole = a.is_integral() && b.is_integral();
+  if (op == py::Op::mat_mul || (whole_only && !whole))
     raise("TypeError",
           fmt::format("'{}' is not supported between {} and {}", py::op_text(op), host_type_name(a), host_type_name(b)),
           place);
-  if ((op == py::Op::shift_left || op == py::Op::shift_right) && b.integer < 0)
-    raise("ValueError", "negative shift count", place);
   const bool zero = b.as_real() == 0 && (op == py::Op::div || op == py::Op::floor_div || op == py::Op::mod);
   const bool zero_power = op == py::Op::pow && a.as_real() == 0 && b.as_real() < 0;
   if (zero || zero_power) raise("ZeroDivisionError", "division by zero", place);
-  const auto folded = fold_binary(op, literal(a), literal(b));
-  if (!folded) raise("OverflowError", fmt::format("'{}' does not fit into 64 bits", py::op_text(op)), place);
-  if (folded->kind == ValueKind::real) return HostValue::of(folded->real);
-  return folded->kind == ValueKind::boolean ? HostValue::boolean(folded->integer != 0) : HostValue::of(folded->integer);
+  if (whole && op == py::Op::div) return HostValue::of(ratio(a.integer, b.integer));
+  if (whole && !(op == py::Op::pow && b.integer < 0)) {
+    HostValue out = of_result(py::integer_binary(op, a.integer, b.integer), place);
+    return bitwise && a.is(Kind::boolean) && b.is(Kind::boolean) ? HostValue::boolean(out.integer != 0) : out;
+  }
+  const auto folded = fold_binary(op, Value::of(a.as_real()), Value::of(b.as_real()));
+  if (!folded) raise("OverflowError", "the result is no float", place);
+  return HostValue::of(folded->real);
 }
 
 }  // namespace passnet

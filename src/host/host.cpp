@@ -50,7 +50,7 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
   if (index.is(Kind::slice)) return get_slice(object, index, place);
   const bool letters = object.is(Kind::string);
   const auto n = static_cast<std::int64_t>(letters ? text_length(object.text) : object.items->values.size());
-  std::int64_t i = integer(index, place);
+  const std::int64_t i = exact_integer(index, place).clamped();
   if (i < -n || i >= n) raise("IndexError", fmt::format("index {} of {} items", i, n), place);
   const auto at = static_cast<std::size_t>(i < 0 ? i + n : i);
   if (!letters) return object.items->values[at];
@@ -62,11 +62,12 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
 std::vector<std::size_t> HostMachine::slice_places(const HostValue& slice, std::size_t size, py::Place place) {
   const auto n = static_cast<std::int64_t>(size);
   const auto& part = slice.items->values;
-  const std::int64_t by = part[2].is(Kind::none) ? 1 : std::clamp<std::int64_t>(integer(part[2], place), -n - 1, n + 1);
+  const std::int64_t by =
+      part[2].is(Kind::none) ? 1 : std::clamp<std::int64_t>(exact_integer(part[2], place).clamped(), -n - 1, n + 1);
   if (by == 0) raise("ValueError", "slice step cannot be zero", place);
   const auto bound = [&](const HostValue& v, std::int64_t otherwise) {
     if (v.is(Kind::none)) return otherwise;
-    const std::int64_t b = integer(v, place);
+    const std::int64_t b = exact_integer(v, place).clamped();
     return std::clamp<std::int64_t>(b < 0 ? b + n : b, by < 0 ? -1 : 0, by < 0 ? n - 1 : n);
   };
   const std::int64_t begin = bound(part[0], by < 0 ? n - 1 : 0), end = bound(part[1], by < 0 ? -1 : n);
@@ -120,7 +121,7 @@ void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue 
     raise("TypeError", fmt::format("items of a {} cannot be assigned", host_type_name(object)), place);
   const auto n = static_cast<std::int64_t>(object.items->values.size());
   if (index.is(Kind::slice)) return set_slice(object, index, value, place);
-  const std::int64_t i = integer(index, place);
+  const std::int64_t i = exact_integer(index, place).clamped();
   if (i < -n || i >= n) raise("IndexError", fmt::format("index {} of {} items", i, n), place);
   object.items->values[static_cast<std::size_t>(i < 0 ? i + n : i)] = std::move(value);
 }
@@ -172,7 +173,7 @@ PlanOutput HostMachine::output_of(const HostValue& v, py::Place place, int depth
     case Kind::tensor: out.buffer = v.buffer; return out;
     case Kind::none: return out;
     case Kind::boolean: out.scalar.value = v.integer != 0; return out;
-    case Kind::integer: out.scalar.value = v.integer; return out;
+    case Kind::integer: out.scalar.value = Integer(integer(v, place)); return out;  // a graph has it from here
     case Kind::real: out.scalar.value = v.real; return out;
     case Kind::object:
       if (is_named_tuple(v)) return output_of(plain_tuple(v), place, depth + 1, leaves);

@@ -300,7 +300,12 @@ void HostMachine::add_argument(std::string_view name, const HostValue& value, bo
       break;
     case Kind::none: break;
     case Kind::boolean: out.scalar.value = value.integer != 0; break;
-    case Kind::integer: out.scalar.value = value.integer; break;
+    case Kind::integer:
+      if (!constant && !value.integer.fits_64_bits())
+        raise("OverflowError", fmt::format("argument '{}': integer to be specialized too large to represent", name),
+              place);
+      out.scalar.value = value.integer;
+      break;
     case Kind::real: out.scalar.value = value.real; break;
     case Kind::string:
     case Kind::dtype:
@@ -395,9 +400,11 @@ void HostMachine::set_grid(const HostValue& grid, const HostValue& meta, LaunchV
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (!sizes[i].is_integral())
       raise("TypeError", fmt::format("a grid size is a {}; write triton.cdiv or //", host_type_name(sizes[i])), place);
-    const std::int64_t n = sizes[i].integer;
+    const std::int64_t n = sizes[i].integer.clamped();
     if (n < 0 || n > kMostPrograms[i])
-      raise("ValueError", fmt::format("grid size {} of dimension {}; at most {}", n, i, kMostPrograms[i]), place);
+      raise("ValueError",
+            fmt::format("grid size {} of dimension {}; at most {}", sizes[i].integer.text(), i, kMostPrograms[i]),
+            place);
     variant.grid[i] = n;
   }
 }
@@ -443,7 +450,7 @@ std::int64_t HostMachine::launch_number(const py::Stmt& kernel, std::string_view
   if (!v.is_integral())
     raise("TypeError", fmt::format("an int is needed for '{}' of {}, not {}", name, kernel.name, host_type_name(v)),
           place);
-  return v.integer;
+  return v.integer.clamped();
 }
 
 // What a call says of the kernel's parameters, and how it is to be launched.

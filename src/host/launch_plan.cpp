@@ -20,7 +20,7 @@ std::string scalar_text(const Scalar& s) {
   struct Visitor {
     std::string operator()(std::monostate) const { return "None"; }
     std::string operator()(bool b) const { return b ? "True" : "False"; }
-    std::string operator()(std::int64_t i) const { return std::to_string(i); }
+    std::string operator()(const Integer& i) const { return i.text(); }
     std::string operator()(double d) const { return python_float(d); }
     std::string operator()(const std::string& t) const { return t; }
   };
@@ -74,7 +74,7 @@ std::string buffer_text(const LaunchPlan& plan, std::size_t id) {
   const std::string type = fmt::format("{}[{}]", dtype_row(b.desc.dtype).name, fmt::join(b.desc.sizes, ", "));
   const std::string strides =
       b.desc.is_contiguous() ? "" : fmt::format(" strides ({})", fmt::join(b.desc.strides, ", "));
-  const std::string fill = b.fill == Fill::value ? fmt::format(" filled with {}", python_float(b.fill_value)) : "";
+  const std::string fill = b.fill == Fill::value ? fmt::format(" filled with {}", scalar_text(b.fill_value)) : "";
   switch (b.kind) {
     case BufferKind::input: return fmt::format("b{} = input {} {}{}", id, b.input, type, strides);
     case BufferKind::fresh: return fmt::format("b{} = allocate {}{}{}", id, type, strides, fill);

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/integer.h"
 #include "exec/engine.h"
 #include "py/ast.h"
 
@@ -23,22 +24,21 @@ enum class BufferKind : std::uint8_t {
 };
 enum class Fill : std::uint8_t { none, value };
 
+struct Scalar {
+  std::variant<std::monostate, bool, Integer, double, std::string> value;  // string: a dtype or a name for constexpr
+  bool operator==(const Scalar&) const = default;
+};
+
 struct Buffer {
   BufferKind kind = BufferKind::fresh;
   TensorDesc desc;
   BufferId base = -1;
   std::int64_t offset = 0;  // of a view, in elements from the start of its base
   std::size_t input = 0;
-  Fill fill = Fill::none;  // of a view: y.zero_(), in its place between the launches
-  double fill_value = 0;
+  Fill fill = Fill::none;            // of a view: y.zero_(), in its place between the launches
+  Scalar fill_value;                 // a float, or an integer that no float is; of 64 bits
   py::Place place;                   // the wrapper's line that made it
   const py::Module* file = nullptr;  // which file's
-};
-
-struct Scalar {
-  std::variant<std::monostate, bool, std::int64_t, double, std::string>
-      value;  // string: a dtype or a name for constexpr
-  bool operator==(const Scalar&) const = default;
 };
 
 // A tensor as a kernel sees it through a tensor descriptor.

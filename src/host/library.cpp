@@ -41,10 +41,11 @@ struct HostMachine::Library {
   }
 
   static std::optional<HostValue> next_power_of_2(HostMachine& m, const Call& c) {
-    const std::int64_t n = m.integer(c.args[0], c.place);
-    std::int64_t p = 1;
-    while (p < n && p < (std::int64_t{1} << 62)) p *= 2;
-    return whole(n <= 0 ? 0 : p);
+    const auto below = m.exact_integer(c.args[0], c.place).minus(1);
+    if (!below) m.too_large(c.place);
+    Integer n = *below;
+    for (int by = 1; by <= 32; by *= 2) n = n | n.shifted_right(by);
+    return HostValue::of(*n.plus(1));
   }
 
   static std::optional<HostValue> config(HostMachine& m, const Call& c) {

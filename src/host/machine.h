@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "host/host.h"
+#include "py/arithmetic.h"
 
 namespace passnet {
 
@@ -316,7 +317,10 @@ class HostMachine {
     const HostKwargs* kwargs = nullptr;
   };
   [[noreturn]] void wrong_kind(std::string_view needed, const HostValue& v, py::Place place) const;
-  std::int64_t integer(const HostValue& v, py::Place place) const;
+  HostValue of_result(const py::WholeResult& result, py::Place place);
+  [[noreturn]] void too_large(py::Place place) const;
+  const Integer& exact_integer(const HostValue& v, py::Place place) const;
+  std::int64_t integer(const HostValue& v, py::Place place) const;  // one of 64 bits, as libraries take them
   double real(const HostValue& v, py::Place place) const;
   bool is_instance(const HostValue& v, const HostValue& type, py::Place place);
   bool is_subclass(const HostValue& klass, const HostValue& type, py::Place place);
@@ -389,7 +393,8 @@ class HostMachine {
   HostValue moved(const HostValue& tensor, DeviceType device, py::Place place);
   HostValue fill(const HostValue& tensor, std::string_view name, const HostArgs& args, py::Place place);
   const Buffer& owner_of(const HostValue& tensor) const;  // of its memory
-  HostValue fresh(TensorDesc desc, Fill fill, double value, py::Place place);
+  HostValue fresh(TensorDesc desc, Fill fill, Scalar value, py::Place place);
+  Scalar fill_number(const HostValue& v, py::Place place) const;
   std::vector<std::int64_t> sizes_of(const HostArgs& args, std::size_t first, py::Place place);
   std::int64_t wrap_dim(std::int64_t dim, std::size_t rank, py::Place place) const;
   BufferId add_buffer(Buffer buffer);

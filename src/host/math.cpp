@@ -16,11 +16,8 @@ using Kind = HostValue::Kind;
 
 std::optional<HostValue> HostMachine::number_method(const HostValue& v, std::string_view name, py::Place) {
   if (v.is_integral()) {
-    const std::uint64_t magnitude =
-        v.integer < 0 ? ~static_cast<std::uint64_t>(v.integer) + 1 : static_cast<std::uint64_t>(v.integer);
-    if (name == "bit_length")
-      return HostValue::of(std::int64_t{64 - (magnitude == 0 ? 64 : __builtin_clzll(magnitude))});
-    if (name == "bit_count") return HostValue::of(std::int64_t{__builtin_popcountll(magnitude)});
+    if (name == "bit_length") return HostValue::of(std::int64_t{v.integer.bit_length()});
+    if (name == "bit_count") return HostValue::of(std::int64_t{v.integer.bit_count()});
     if (name == "is_integer") return HostValue::boolean(true);
     if (name == "conjugate") return HostValue::of(v.integer);
     return std::nullopt;
@@ -70,18 +67,26 @@ struct HostMachine::Math {
   }
 
   static std::optional<HostValue> gcd_lcm(HostMachine& m, const Call& c) {
-    std::int64_t total = c.name == "gcd" ? 0 : 1;
+    const bool gcd = c.name == "gcd";
+    Integer total = gcd ? 0 : 1;
     for (const HostValue& v : c.args) {
-      const std::int64_t other = m.integer(v, c.place);
-      if (other == std::numeric_limits<std::int64_t>::min())
-        m.raise("OverflowError", "an integer does not fit into 64 bits", c.place);
-      const std::int64_t divisor = std::gcd(total, other);
-      total = c.name == "gcd" ? divisor : divisor == 0 ? 0 : times(m, c, total / divisor, std::abs(other));
+      const Integer other = absolute(m, c, m.exact_integer(v, c.place));
+      Integer divisor = total, rest = other;
+      while (rest != 0) divisor = std::exchange(rest, divisor.divided(rest)->second);
+      if (gcd || divisor == 0) {
+        total = divisor;
+        continue;
+      }
+      const auto multiple = total.divided(divisor)->first.times(other);
+      if (!multiple) m.too_large(c.place);
+      total = *multiple;
     }
     return HostValue::of(total);
   }
-  static std::int64_t times(HostMachine& m, const Call& c, std::int64_t a, std::int64_t b) {
-    return m.integer(m.binary(py::Op::mul, HostValue::of(a), HostValue::of(b), c.place), c.place);
+  static Integer absolute(HostMachine& m, const Call& c, const Integer& v) {
+    const auto out = v < 0 ? v.negated() : v;
+    if (!out) m.too_large(c.place);
+    return *out;
   }
 
   // ---- whole numbers
@@ -116,11 +121,16 @@ struct HostMachine::Math {
     return total;
   }
   static std::optional<HostValue> isqrt(HostMachine& m, const Call& c) {
-    const std::int64_t n = natural(m, c);
-    auto r = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
-    while (r > 0 && r > n / r) --r;
-    while ((r + 1) <= n / (r + 1)) ++r;
-    return HostValue::of(r);
+    const Integer& n = m.exact_integer(c.args[0], c.place);
+    if (n < 0) m.raise("ValueError", "isqrt() of a negative number", c.place);
+    if (n == 0) return HostValue::of(n);
+    // Newton's from above
+    Integer r = *Integer(1).shifted_left((n.bit_length() + 1) / 2);
+    while (true) {
+      const Integer next = r.plus(n.divided(r)->first)->shifted_right(1);
+      if (next >= r) return HostValue::of(r);
+      r = next;
+    }
   }
 
   // ---- of one number

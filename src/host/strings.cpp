@@ -191,16 +191,17 @@ std::string HostMachine::formatted(const HostValue& v, std::string_view text_spe
   std::string sign = negative ? "-" : spec.sign == '-' ? "" : std::string(1, spec.sign), body;
   if (whole) {
     if (spec.precision >= 0) invalid();
-    const std::uint64_t magnitude =
-        v.integer < 0 ? ~static_cast<std::uint64_t>(v.integer) + 1 : static_cast<std::uint64_t>(v.integer);
     switch (spec.type) {
-      case 'b': body = fmt::format("{:b}", magnitude); break;
-      case 'o': body = fmt::format("{:o}", magnitude); break;
-      case 'x': body = fmt::format("{:x}", magnitude); break;
-      case 'X': body = fmt::format("{:X}", magnitude); break;
-      case 'c': body = std::string(1, static_cast<char>(magnitude)), sign.clear(); break;
-      default: body = std::to_string(magnitude);
+      case 'b': body = v.integer.text(2); break;
+      case 'o': body = v.integer.text(8); break;
+      case 'x':
+      case 'X': body = v.integer.text(16); break;
+      case 'c': body = std::string(1, static_cast<char>(v.integer.low_bits())), sign.clear(); break;
+      default: body = v.integer.text();
     }
+    if (negative) body.erase(0, 1);
+    if (spec.type == 'X')
+      for (char& digit : body) digit = static_cast<char>(digit >= 'a' ? digit - 32 : digit);
     const bool decimal = spec.type == 0 || spec.type == 'd' || spec.type == 'n';
     if (spec.alternate && !decimal && spec.type != 'c') sign += std::string("0") + spec.type;
     return padded(spec, sign, grouped(body, spec.grouping, decimal ? 3 : 4), '>');

@@ -116,7 +116,7 @@ BufferId HostMachine::add_input(TensorDesc d, std::size_t index) {
   return add_buffer(std::move(b));
 }
 
-HostValue HostMachine::fresh(TensorDesc d, Fill fill, double value, py::Place place) {
+HostValue HostMachine::fresh(TensorDesc d, Fill fill, Scalar value, py::Place place) {
   if (d.strides.empty()) {
     d.strides.assign(d.sizes.size(), 0);
     check_size(d, place);  // before strides are multiplied out
@@ -125,9 +125,17 @@ HostValue HostMachine::fresh(TensorDesc d, Fill fill, double value, py::Place pl
   Buffer b;
   b.desc = std::move(d);
   b.fill = fill;
-  b.fill_value = value;
+  b.fill_value = std::move(value);
   b.place = place;
   return HostValue::tensor(add_buffer(std::move(b)));
+}
+
+// As a float, where that says it exactly.
+Scalar HostMachine::fill_number(const HostValue& v, py::Place place) const {
+  const double as_real = real(v, place);
+  if (v.is_integral() && !v.integer.fits_64_bits())
+    raise("OverflowError", "an integer does not fit into 64 bits", place);
+  return v.is_integral() && passnet::compare(v.integer, as_real) != 0 ? Scalar{v.integer} : Scalar{as_real};
 }
 
 bool HostMachine::is_unplaced(BufferId buffer) const {
@@ -176,10 +184,10 @@ HostValue HostMachine::fill(const HostValue& tensor, std::string_view name, cons
       raise("RuntimeError",
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location",
             place);
-  const double value = args.empty() ? 0.0 : real(args[0], place);
+  Scalar value = args.empty() ? Scalar{0.0} : fill_number(args[0], place);
   Buffer& filled = plan_.buffers[static_cast<std::size_t>(view(tensor.buffer, d.sizes, d.strides, 0, place).buffer)];
   filled.fill = Fill::value;
-  filled.fill_value = value;
+  filled.fill_value = std::move(value);
   return tensor;
 }
 
@@ -250,7 +258,7 @@ HostValue HostMachine::tensor_of(std::string_view name, const HostValue& data, c
   TensorDesc d;
   d.device = device;
   d.dtype = dtype != nullptr ? dtype->dtype : dtype_of_number(data);
-  return fresh(std::move(d), Fill::value, data.as_real(), place);
+  return fresh(std::move(d), Fill::value, fill_number(data, place), place);
 }
 
 HostValue HostMachine::allocate(std::string_view name, const HostArgs& args, const HostKwargs& kwargs,
@@ -288,8 +296,8 @@ HostValue HostMachine::allocate(std::string_view name, const HostArgs& args, con
   if (dtype != nullptr) d.dtype = dtype->dtype;
   if (format != nullptr && format->is(Kind::path) && format->text == "torch.contiguous_format") d.strides.clear();
   if (format != nullptr && is_channels_last(*format)) d.strides = channels_last_strides(d.sizes, place);
-  const double value = full ? real(args[1], place) : name.starts_with("ones") ? 1.0 : 0.0;
-  return fresh(std::move(d), name.starts_with("empty") ? Fill::none : Fill::value, value, place);
+  Scalar value = full ? fill_number(args[1], place) : Scalar{name.starts_with("ones") ? 1.0 : 0.0};
+  return fresh(std::move(d), name.starts_with("empty") ? Fill::none : Fill::value, std::move(value), place);
 }
 
 namespace {

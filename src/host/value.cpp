@@ -52,7 +52,7 @@ const std::string& HostText::get() const {
   return text_ ? *text_ : kNone;
 }
 
-HostValue HostValue::of(std::int64_t v) {
+HostValue HostValue::of(const Integer& v) {
   HostValue out;
   out.kind = Kind::integer;
   out.integer = v;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/integer.h"
 #include "host/launch_plan.h"
 #include "host/module.h"
 
@@ -104,7 +105,7 @@ struct HostValue {
     parent,   // super(): klass, where methods are looked for; items[0]: the object
     ellipsis,
   } kind = Kind::none;
-  std::int64_t integer = 0;  // boolean, integer; opaque: its number
+  Integer integer;  // boolean, integer; opaque: its number
   double real = 0;
   HostText text;  // of a tuple: "torch.Size" where it is one
   std::shared_ptr<HostItems> items;
@@ -117,7 +118,8 @@ struct HostValue {
   KernelRef kernel;
   const PassModule* module = nullptr;  // of a kernel, or the module itself
 
-  static HostValue of(std::int64_t v);
+  static HostValue of(std::int64_t v) { return of(Integer(v)); }
+  static HostValue of(const Integer& v);
   static HostValue of(double v);
   static HostValue boolean(bool v);
   static HostValue string(std::string v);
@@ -130,7 +132,7 @@ struct HostValue {
   bool is_integral() const { return kind == Kind::integer || kind == Kind::boolean; }
   bool is_number() const { return is_integral() || kind == Kind::real; }
   bool is_sequence() const { return kind == Kind::tuple || kind == Kind::list || kind == Kind::set; }
-  double as_real() const { return kind == Kind::real ? real : static_cast<double>(integer); }
+  double as_real() const { return kind == Kind::real ? real : integer.real(); }
 };
 
 // The items of a triton.Config.

@@ -479,7 +479,7 @@ HostValue HostMachine::tensor_item(const HostValue& tensor, const HostValue& ind
     if (i.is(Kind::slice)) {
       const auto bound = [&](const HostValue& v, std::int64_t otherwise) {
         if (v.is(Kind::none)) return otherwise;
-        const std::int64_t b = integer(v, place);
+        const std::int64_t b = exact_integer(v, place).clamped();
         return std::clamp<std::int64_t>(b < 0 ? b + n : b, 0, n);
       };
       const auto& part = i.items->values;
@@ -496,9 +496,10 @@ HostValue HostMachine::tensor_item(const HostValue& tensor, const HostValue& ind
     }
     if (!i.is_integral() || i.is(Kind::boolean))
       refuse(Code::policy, "a tensor is indexed by values in a wrapper", place, "gather in a kernel");
-    if (i.integer < -n || i.integer >= n)
-      raise("IndexError", fmt::format("index {} of a dimension of size {}", i.integer, n), place);
-    offset += (i.integer < 0 ? i.integer + n : i.integer) * d.strides[at];
+    const std::int64_t given = i.integer.clamped();
+    if (given < -n || given >= n)
+      raise("IndexError", fmt::format("index {} of a dimension of size {}", i.integer.text(), n), place);
+    offset += (given < 0 ? given + n : given) * d.strides[at];
     ++at;
   }
   while (at < d.sizes.size()) keep();

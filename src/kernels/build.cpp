@@ -25,7 +25,8 @@ bool overlap(const void* a, std::int64_t a_bytes, const void* b, std::int64_t b_
 void set_scalar(const Scalar& scalar, tile_cpu::Argument& argument, tile::ParameterFacts& facts) {
   argument.integer = 0;
   if (const auto* real = std::get_if<double>(&scalar.value)) argument.real = *real;
-  if (const auto* integer = std::get_if<std::int64_t>(&scalar.value)) facts.integer = argument.integer = *integer;
+  if (const auto* integer = std::get_if<Integer>(&scalar.value))
+    facts.integer = argument.integer = static_cast<std::int64_t>(integer->low_bits());
   if (const auto* boolean = std::get_if<bool>(&scalar.value)) facts.integer = argument.integer = *boolean ? 1 : 0;
 }
 

@@ -207,7 +207,7 @@ Result<Named> KernelNames::call(const py::Stmt& function, const std::vector<Cons
 
 ConstValue kernel_constant(const Scalar& scalar) {
   if (const bool* v = std::get_if<bool>(&scalar.value)) return ConstValue::boolean(*v);
-  if (const std::int64_t* v = std::get_if<std::int64_t>(&scalar.value)) return ConstValue::of(*v);
+  if (const Integer* v = std::get_if<Integer>(&scalar.value)) return ConstValue::of(*v);
   if (const double* v = std::get_if<double>(&scalar.value)) return ConstValue::of(*v);
   if (const std::string* v = std::get_if<std::string>(&scalar.value)) {
     return element_type(*v).value_or(ConstValue::string(*v));
@@ -242,8 +242,11 @@ class Specs {
         std::holds_alternative<std::string>(scalar))
       return tile::ArgumentSpec::of(kernel_constant(a.scalar));
     if (std::holds_alternative<bool>(scalar)) return tile::ArgumentSpec::boolean();
-    if (const std::int64_t* v = std::get_if<std::int64_t>(&scalar))
+    if (const Integer* v = std::get_if<Integer>(&scalar)) {
+      if (!v->fits_64_bits())
+        refuse(p, fmt::format("argument '{}' is {}, which neither int64 nor uint64 holds", name, v->text()));
       return tile::ArgumentSpec::integer(*v, !is_listed("do_not_specialize", index));
+    }
     return tile::ArgumentSpec::real();
   }
 

@@ -20,17 +20,12 @@ bool constant_equal(std::string_view a, std::string_view b) {
   return same_function(a) == same_function(b);
 }
 
-bool integer_equals_real(std::int64_t i, double r) {
-  constexpr double kTwo63 = 9223372036854775808.0;
-  return r >= -kTwo63 && r < kTwo63 && std::trunc(r) == r && static_cast<std::int64_t>(r) == i;
-}
-
 // Two values that are neither nodes nor sequences, of any types.
 bool atom_equal(const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) {
     if (a.kind == ValueKind::real && b.kind == ValueKind::real) return a.real == b.real;
-    if (a.kind == ValueKind::real) return integer_equals_real(b.integer, a.real);
-    if (b.kind == ValueKind::real) return integer_equals_real(a.integer, b.real);
+    if (a.kind == ValueKind::real) return compare(b.integer, a.real) == 0;
+    if (b.kind == ValueKind::real) return compare(a.integer, b.real) == 0;
     return a.integer == b.integer;
   }
   if (a.kind != b.kind) return false;

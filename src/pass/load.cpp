@@ -82,10 +82,15 @@ Value to_value(const HostValue& v, const PassModule& module, py::Place place, st
   switch (v.kind) {
     case Kind::none: return Value::none();
     case Kind::boolean: return Value::boolean(v.integer != 0);
-    case Kind::integer: return Value::of(v.integer);
+    case Kind::integer:
+      if (const auto fitted = v.integer.i64()) return Value::of(*fitted);
+      fail({Code::unsupported,
+            module.syntax.where(place),
+            fmt::format("{} in a graph, whose integers have 64 bits", v.integer.text()),
+            {}});
     case Kind::real: return Value::of(v.real);
     case Kind::string: return Value::string(v.text);
-    case Kind::opaque: return Value::ref(static_cast<NodeId>(v.integer));
+    case Kind::opaque: return Value::ref(static_cast<NodeId>(v.integer.clamped()));
     case Kind::dtype: return Value::constant(fmt::format("torch.{}", dtype_row(v.dtype).name));
     case Kind::path: return Value::constant(v.text);
     case Kind::tuple:

@@ -152,9 +152,9 @@ RunValue output_value(const PlanOutput& o, const std::vector<TensorRef>& tensors
   } else if (o.buffer >= 0) {
     out.kind = RunValue::Kind::tensor;
     out.tensor = tensors[static_cast<std::size_t>(o.buffer)];
-  } else if (const auto* i = std::get_if<std::int64_t>(&o.scalar.value)) {
+  } else if (const auto* i = std::get_if<Integer>(&o.scalar.value)) {
     out.kind = RunValue::Kind::integer;
-    out.integer = *i;
+    out.integer = i->clamped();
   } else if (const auto* r = std::get_if<double>(&o.scalar.value)) {
     out.kind = RunValue::Kind::real;
     out.real = *r;
@@ -163,6 +163,13 @@ RunValue output_value(const PlanOutput& o, const std::vector<TensorRef>& tensors
     out.integer = *b ? 1 : 0;
   }
   return out;
+}
+
+FillNumber fill_number(const Scalar& scalar) {
+  const auto* integer = std::get_if<Integer>(&scalar.value);
+  if (integer == nullptr) return std::get<double>(scalar.value);
+  if (const auto fitted = integer->i64()) return *fitted;
+  return integer->low_bits();
 }
 
 class NoKernels final : public PreparedPlan {
@@ -231,7 +238,7 @@ void WrapperStep::make_buffer(Recorded& r, std::size_t id, std::span<const RunVa
         r.addresses[id] = r.tensors[id].data;
       }
       if (b.fill == Fill::value)
-        engine_.fill(r.tensors[id], b.fill_value).take();
+        engine_.fill(r.tensors[id], fill_number(b.fill_value)).take();
       else if (poison_)
         spoil(engine_, r.tensors[id]).take();
       if (b.kind == BufferKind::copy) engine_.copy(r.tensors[id], r.tensors[static_cast<std::size_t>(b.base)]).take();
@@ -242,7 +249,7 @@ void WrapperStep::make_buffer(Recorded& r, std::size_t id, std::span<const RunVa
       if (address != nullptr) address += b.offset * static_cast<std::int64_t>(dtype_row(b.desc.dtype).size);
       r.addresses[id] = address;
       if (needed) r.tensors[id] = engine_.view(r.tensors[base], b.desc, b.offset).take();
-      if (b.fill == Fill::value) engine_.fill(r.tensors[id], b.fill_value).take();
+      if (b.fill == Fill::value) engine_.fill(r.tensors[id], fill_number(b.fill_value)).take();
       break;
     }
   }

@@ -25,6 +25,8 @@ enum class ExprKind : std::uint8_t {
   none,         //
   boolean,      // integer is 0 or 1
   integer,      // integer; negative only for -2**63, which Python spells with a sign
+  big_integer,  // one beyond 64 bits; text: its digits, with the base's prefix and without underscores
+                // (py/arithmetic.h)
   real,         // real
   imaginary,    // real
   string,       // text, decoded; bytes literals are refused

@@ -43,6 +43,7 @@ std::string_view kind_text(ExprKind kind) {
     case ExprKind::boolean: return "a constant";
     case ExprKind::ellipsis: return "an ellipsis";
     case ExprKind::integer:
+    case ExprKind::big_integer:
     case ExprKind::real:
     case ExprKind::imaginary: return "a number";
     case ExprKind::string:

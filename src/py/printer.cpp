@@ -112,6 +112,7 @@ class Printer {
       case ExprKind::none: out += "None"; break;
       case ExprKind::boolean: out += e.integer != 0 ? "True" : "False"; break;
       case ExprKind::integer: out += std::to_string(e.integer); break;
+      case ExprKind::big_integer: out += e.text; break;
       case ExprKind::real: real(e.real); break;
       case ExprKind::imaginary: real(e.real), out += 'j'; break;
       case ExprKind::string: string(e.text); break;
@@ -200,7 +201,7 @@ class Printer {
 
   // `1 .real` and `1.0.hex` aside: a number's attribute needs brackets.
   void object(const Expr& e) {
-    const bool number = e.kind == ExprKind::integer || e.kind == ExprKind::real || e.kind == ExprKind::imaginary;
+    const bool number = e.kind >= ExprKind::integer && e.kind <= ExprKind::imaginary;
     if (number) out += '(';
     expr(e, kAtom);
     if (number) out += ')';

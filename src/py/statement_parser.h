@@ -103,6 +103,7 @@ class StatementParser : public ExpressionParser {
       case ExprKind::none:
       case ExprKind::boolean:
       case ExprKind::integer:
+      case ExprKind::big_integer:
       case ExprKind::real:
       case ExprKind::string: return;
       case ExprKind::attribute:

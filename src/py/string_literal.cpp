@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "py/arithmetic.h"
 #include "py/expression_parser.h"
 
 namespace passnet::py {
@@ -148,27 +149,20 @@ std::string_view ExpressionParser::without_underscores(std::string_view text) {
 }
 
 const Expr* ExpressionParser::integer(const Token& t, bool negative) {
-  std::string_view text = without_underscores(t.text);
-  int base = 10;
-  if (text.size() > 1 && text[0] == '0') {
-    const char c = static_cast<char>(text[1] | 0x20);
-    base = c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 10;
-    if (base != 10)
-      text.remove_prefix(2);
-    else if (text.find_first_not_of('0') != std::string_view::npos)
-      error(t.place, "an integer does not start with 0; octal is 0o...");
-  }
-  Expr* e = expr(ExprKind::integer, t.place);
-  e->text = t.text;
+  const std::string_view text = without_underscores(t.text);
+  const int base = literal_base(text);
+  const std::string_view digits = text.substr(base == 10 ? 0 : 2);
+  if (base == 10 && digits.size() > 1 && digits[0] == '0' && digits.find_first_not_of('0') != std::string_view::npos)
+    error(t.place, "an integer does not start with 0; octal is 0o...");
   std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
-  if (code == std::errc::result_out_of_range || (code == std::errc() && value > kLargest + (negative ? 1 : 0)))
-    error(t.place, "an integer beyond 64 bits is not supported", Code::unsupported,
-          {"write a float, or a smaller number"});
-  if (code != std::errc() || end != text.data() + text.size())
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  if (code == std::errc::invalid_argument || end != digits.data() + digits.size())
     error(t.place, fmt::format("not a number: '{}'", shortened(t.text)));
-  e->integer = static_cast<std::int64_t>(negative ? 0 - value : value);
+  constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  const bool big = code == std::errc::result_out_of_range || value > kLargest + (negative ? 1 : 0);
+  Expr* e = expr(big ? ExprKind::big_integer : ExprKind::integer, t.place);
+  e->text = big ? text : t.text;
+  if (!big) e->integer = static_cast<std::int64_t>(negative ? 0 - value : value);
   return e;
 }
 

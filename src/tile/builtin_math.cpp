@@ -223,7 +223,7 @@ Operand Lowering::b_lib_binary(Call& c) {
   const auto bits_of = [&](ValueId v) { return bitcast(v, type(v).elem == Elem::f32 ? Elem::i32 : Elem::i64); };
   if (c.row.name == "copysign") {
     const ValueId a = bits_of(x), b = bits_of(y);
-    const std::int64_t sign = type(a).elem == Elem::i32 ? integer_min(Elem::i32) : integer_min(Elem::i64);
+    const Integer sign = integer_min(type(a).elem);
     const ValueId s = emit2(Code::bit_and, b, integer_like(sign, b));
     const ValueId m = emit2(Code::bit_and, a, integer_like(~sign, a));
     return Operand::tensor(bitcast(emit2(Code::bit_or, m, s), type(x).elem));

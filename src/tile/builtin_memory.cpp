@@ -178,8 +178,8 @@ Operand Lowering::b_make_block_ptr(Call& c) {
   Operand out = block_pointer(c[0], {c[1], c[2], c[3]}, c[4], "a block pointer");
   std::vector<bool> named(out.constant.type.shape.rank);
   for (const Operand& d : list_arg(c[5]))
-    if (d.is_integer() && d.constant.integer >= 0 && d.constant.integer < static_cast<std::int64_t>(named.size()))
-      named[static_cast<std::size_t>(d.constant.integer)] = true;
+    if (d.is_integer() && d.constant.integer >= 0 && d.constant.integer < named.size())
+      named[static_cast<std::size_t>(d.constant.integer.clamped())] = true;
   if (list_arg(c[5]).size() != named.size() || std::find(named.begin(), named.end(), false) != named.end())
     refuse("order of a block pointer names each dimension once");
   return out;
@@ -200,7 +200,7 @@ Operand Lowering::b_make_descriptor(Call& c) {
     refuse(fmt::format("{} in the last dimension of a descriptor's block", t.shape[t.shape.rank - 1U]),
            "it has at least 16 bytes there");
   if (const Operand stride = list_arg(c[2]).back(); stride.is_integer() && stride.constant.integer != 1)
-    refuse(fmt::format("a tensor descriptor whose last stride is {}", stride.constant.integer), "it must be 1");
+    refuse(fmt::format("a tensor descriptor whose last stride is {}", stride.constant.integer.text()), "it must be 1");
   out.kind = OK::descriptor;
   out.text = string_arg(c, 4, "padding_option").value_or("zero");
   return out;
@@ -258,7 +258,7 @@ Lowering::BlockAccess Lowering::block_access(const Operand& pointer, const Opera
   std::vector<bool> checked(static_cast<std::size_t>(rank));
   for (const Operand& d : list_arg(boundary_check)) {
     if (!d.is_integer()) refuse(fmt::format("boundary_check of {} must be constants", who));
-    checked[static_cast<std::size_t>(axis_of(d.constant.integer, rank, who))] = true;
+    checked[static_cast<std::size_t>(axis_of(d.constant.integer.clamped(), rank, who))] = true;
   }
   BlockAccess out;
   ValueId offset = kNoValue;

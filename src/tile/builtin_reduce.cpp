@@ -613,8 +613,9 @@ Operand Lowering::b_float(Call& c) {
   if (v.is_number()) {
     if (!whole) return Operand::of(ConstValue::of(v.as_real()));
     if (v.is_integral()) return Operand::of(ConstValue::of(v.integer));
-    if (!(std::abs(v.real) < 0x1p62)) refuse(fmt::format("int() of {}", constant_text(v)));
-    return Operand::of(ConstValue::of(static_cast<std::int64_t>(v.real)));
+    const auto to_whole = Integer::truncated(v.real);
+    if (!to_whole) refuse(fmt::format("int() of {}", constant_text(v)));
+    return Operand::of(ConstValue::of(*to_whole));
   }
   std::string text(text_trim(v.text));
   std::transform(text.begin(), text.end(), text.begin(),
@@ -634,8 +635,10 @@ Operand Lowering::b_float(Call& c) {
   }
   if (minus) real = -real;
   if (!whole) return Operand::of(ConstValue::of(real));
-  if (!(std::abs(real) < 0x1p53) || real != std::trunc(real)) refuse(fmt::format("int({})", constant_text(v)));
-  return Operand::of(ConstValue::of(static_cast<std::int64_t>(real)));
+  const bool plain = std::all_of(digits.begin(), digits.end(), [](char ch) { return ch >= '0' && ch <= '9'; });
+  const auto magnitude = plain ? Integer::parse(digits, 10) : std::nullopt;
+  if (!magnitude) refuse(fmt::format("int({})", constant_text(v)));
+  return Operand::of(ConstValue::of(minus ? *magnitude->negated() : *magnitude));
 }
 
 Operand Lowering::b_len(Call& c) {
@@ -687,18 +690,20 @@ Operand Lowering::b_triton(Call& c) {
       refuse(fmt::format("{} of {}", c.name, operand_text(c[i])),
              c.row.name == "cdiv" ? "of values that are computed when the kernel runs write tl.cdiv"
                                   : "it is for constants");
-  const std::int64_t x = c[0].constant.integer;
-  if (c.row.name == "cdiv") {
-    Folded minus = fold_unary(py::Op::neg, c[0].constant);
-    Folded q = fold_binary(py::Op::floor_div, minus.value, c[1].constant);
-    if (!minus.error.empty() || !q.error.empty()) refuse(fmt::format("triton.cdiv({}, {})", x, c[1].constant.integer));
-    return Operand::of(ConstValue::of(-q.value.integer));
+  const Integer& x = c[0].constant.integer;
+  if (c.row.name == "cdiv") {  // (x + y - 1) // y
+    const auto sum = x.plus(c[1].constant.integer), above = sum ? sum->minus(1) : sum;
+    const Folded q = above ? fold_binary(py::Op::floor_div, ConstValue::of(*above), c[1].constant) : Folded{{}, "?"};
+    if (!q.error.empty()) refuse(fmt::format("triton.cdiv({}, {})", x.text(), c[1].constant.integer.text()));
+    return Operand::of(q.value);
   }
-  if (c.row.name == "standard._is_power_of_two") return Operand::of(ConstValue::boolean(x > 0 && (x & (x - 1)) == 0));
-  if (x < 1 || x > (std::int64_t{1} << 62)) refuse(fmt::format("{}({})", c.name, x));
-  if (c.row.name == "standard._log2")
-    return Operand::of(ConstValue::of(static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(x)) - 1)));
-  return Operand::of(ConstValue::of(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(x)))));
+  const bool power = x > 0 && x.bit_count() == 1;
+  if (c.row.name == "standard._is_power_of_two") return Operand::of(ConstValue::boolean(power));
+  constexpr int kMost = 64;  // Triton's way to the next power of two goes no further
+  if (x < 1 || x.bit_length() > kMost) refuse(fmt::format("{}({})", c.name, x.text()));
+  const std::int64_t below = x.bit_length() - 1;
+  if (c.row.name == "standard._log2") return Operand::of(ConstValue::of(below));
+  return Operand::of(ConstValue::of(power ? x : *Integer(1).shifted_left(below + 1)));
 }
 
 }  // namespace passnet::tile

@@ -4,6 +4,7 @@
 
 #include "graph/dtype.h"
 #include "tile/lowering.h"
+#include "tile/scalar.h"
 
 namespace passnet::tile {
 
@@ -29,7 +30,7 @@ ValueId Lowering::float_arg(Call& c, std::size_t i) {
 }
 
 std::int64_t Lowering::integer_arg(Call& c, std::size_t i, std::string_view what) {
-  if (c[i].is_integer()) return c[i].constant.integer;
+  if (c[i].is_integer()) return c[i].constant.integer.clamped();  // far out is refused as what it is
   refuse(fmt::format("{} of {} must be a constant integer, not {}", what, c.name, operand_text(c[i])),
          "a literal or a tl.constexpr; a name that was assigned with = is no constant: write NAME: tl.constexpr = ...");
 }
@@ -75,9 +76,9 @@ Shape Lowering::shape_of(const Operand& v, std::string_view who) {
     if (!size.is_integer())
       refuse(fmt::format("a size of {} must be a constant, not {}", who, operand_text(size)),
              "a literal or a tl.constexpr; a name that was assigned with = is no constant");
-    const std::int64_t n = size.constant.integer;
+    const std::int64_t n = size.constant.integer.clamped();
     if (n <= 0 || (n & (n - 1)) != 0)
-      refuse(fmt::format("size {} of {} is no power of two", n, who),
+      refuse(fmt::format("size {} of {} is no power of two", size.constant.integer.text(), who),
              n == -1 ? "Triton infers no size: write it out" : "take triton.next_power_of_2 and a mask");
     if (n > kElementLimit || (elements *= n) > kElementLimit)
       refuse(fmt::format("a tile of more than {} elements", kElementLimit), "take smaller blocks and loop");
@@ -108,7 +109,7 @@ Operand Lowering::b_program_id(Call& c) {
 
 Operand Lowering::b_arange(Call& c) {
   const std::int64_t from = integer_arg(c, 0, "start"), to = integer_arg(c, 1, "end");
-  if (from < integer_min(Elem::i32) || to > integer_max(Elem::i32)) refuse("tl.arange beyond int32");
+  if (!holds(Elem::i32, from) || !holds(Elem::i32, to)) refuse("tl.arange beyond int32");
   if (from < 0) refuse(fmt::format("tl.arange starts at {}", from), fmt::format("write tl.arange(0, N) - {}", -from));
   if (to <= from) refuse(fmt::format("tl.arange({}, {}) is empty", from, to), "the end must be above the start");
   const std::int64_t n = to - from;
@@ -128,6 +129,11 @@ Operand Lowering::b_full(Call& c) {
   const Shape shape = shape_of(c[0], c.name);
   const Type t = type_arg(c, 2);
   if (t.pointer || t.is_tile()) refuse(fmt::format("{} of {}", c.name, triton_type(t)));
+  if (c[1].is_integer() && !is_float(t.elem) && t.elem != Elem::i1 && !holds(t.elem, c[1].constant.integer) &&
+      holds(elem_row(t.elem).is_signed ? Elem::i64 : Elem::u64, c[1].constant.integer)) {
+    const Bits last = bits_of_integer(t.elem, static_cast<std::int64_t>(c[1].constant.integer.low_bits()));
+    c[1].constant.integer = integer_of(t.elem, last);  // as Triton's builder takes it
+  }
   if (c[1].is_number()) return Operand::tensor(constant(c[1].constant, t.elem, shape));
   const ValueId v = tensor_arg(c, 1);
   if (type(v).shape.elements() != 1) refuse(fmt::format("the value of {} is {}", c.name, operand_text(c[1])));
@@ -211,7 +217,7 @@ Operand Lowering::b_expand_dims(Call& c) {
   const int rank = static_cast<int>(type(v).shape.rank + given.size());
   for (const Operand& a : given) {
     if (!a.is_integer()) refuse(fmt::format("the axis of {} must be a constant", c.name));
-    axes.push_back(axis_of(a.constant.integer, rank, c.name));
+    axes.push_back(axis_of(a.constant.integer.clamped(), rank, c.name));
   }
   std::sort(axes.begin(), axes.end());
   if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) refuse(fmt::format("{} with one axis twice", c.name));
@@ -252,8 +258,8 @@ Operand Lowering::b_trans(Call& c) {
   for (const Operand& d : unpacked(c[1]).items) {
     if (!d.is_integer()) refuse(fmt::format("the dimensions of {} must be constants", c.name));
     if (d.constant.integer < 0)
-      refuse(fmt::format("dimension {} of {}", d.constant.integer, c.name), "count from the first, which is 0");
-    order.push_back(axis_of(d.constant.integer, rank, c.name));
+      refuse(fmt::format("dimension {} of {}", d.constant.integer.text(), c.name), "count from the first, which is 0");
+    order.push_back(axis_of(d.constant.integer.clamped(), rank, c.name));
   }
   if (order.empty() && c.row.name == "trans") {
     if (rank < 2) refuse(fmt::format("{} of {}", c.name, triton_type(from)), "a transpose needs two dimensions");

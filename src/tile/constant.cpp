@@ -7,13 +7,13 @@
 #include <limits>
 
 #include "base/text.h"
+#include "py/arithmetic.h"
 
 namespace passnet::tile {
 
 using Kind = ConstValue::Kind;
-__extension__ typedef __int128 Wide;
 
-ConstValue ConstValue::of(std::int64_t v) {
+ConstValue ConstValue::of(const Integer& v) {
   ConstValue c;
   c.kind = Kind::integer;
   c.integer = v;
@@ -50,6 +50,17 @@ ConstValue ConstValue::tuple(std::vector<ConstValue> v) {
   return c;
 }
 
+namespace {
+
+// As Python compares numbers: integers with floats exactly, too.
+std::partial_ordering order(const ConstValue& a, const ConstValue& b) {
+  if (a.is_integral()) return b.is_integral() ? a.integer <=> b.integer : compare(a.integer, b.real);
+  if (b.is_integral()) return 0 <=> compare(b.integer, a.real);
+  return a.real <=> b.real;
+}
+
+}  // namespace
+
 bool ConstValue::truth() const {
   switch (kind) {
     case Kind::none: return false;
@@ -65,7 +76,7 @@ bool ConstValue::truth() const {
 
 bool ConstValue::operator==(const ConstValue& o) const {
   if (is_integral() && o.is_integral()) return integer == o.integer;
-  if (is_number() && o.is_number()) return as_real() == o.as_real();
+  if (is_number() && o.is_number()) return order(*this, o) == 0;
   if (kind != o.kind) return false;
   switch (kind) {
     case Kind::string: return text == o.text;
@@ -88,7 +99,7 @@ std::string constant_text(const ConstValue& v) {
   switch (v.kind) {
     case Kind::none: return "None";
     case Kind::boolean: return v.integer != 0 ? "True" : "False";
-    case Kind::integer: return fmt::format("{}", v.integer);
+    case Kind::integer: return v.integer.text();
     case Kind::real: return python_float(v.real);
     case Kind::string: return python_string(v.text.size() > 200 ? v.text.substr(0, 200) + "..." : v.text);
     case Kind::type: return v.text.empty() ? triton_type(v.type) : v.text;
@@ -106,82 +117,46 @@ namespace {
 
 Folded wrong(std::string error) { return {{}, std::move(error)}; }
 
-Folded integer(Wide v) {
-  if (v < std::numeric_limits<std::int64_t>::min() || v > std::numeric_limits<std::int64_t>::max())
-    return wrong("a constant does not fit 64 bits");
-  return {ConstValue::of(static_cast<std::int64_t>(v)), {}};
-}
-
 Folded real(double v) { return {ConstValue::of(v), {}}; }
 
-Folded power(const ConstValue& a, const ConstValue& b) {
-  if (!a.is_integral() || !b.is_integral() || b.integer < 0) {
-    const double x = a.as_real(), y = b.as_real();
-    if (x == 0 && y < 0) return wrong("0 cannot be raised to a negative power");
-    if (x < 0 && std::isfinite(y) && y != std::floor(y)) return wrong("a negative number to a fractional power");
-    return real(std::pow(x, y));
-  }
-  if (a.integer >= -1 && a.integer <= 1)
-    return integer(a.integer >= 0 ? (b.integer == 0 ? 1 : a.integer) : (b.integer % 2 == 0 ? 1 : -1));
-  Wide out = 1;
-  for (std::int64_t i = 0; i < b.integer; ++i) {
-    out *= a.integer;
-    if (const Folded f = integer(out); !f.error.empty()) return f;
-  }
-  return integer(out);
+Folded power(double x, double y) {
+  if (x == 0 && y < 0) return wrong("0 cannot be raised to a negative power");
+  if (x < 0 && std::isfinite(y) && y != std::floor(y)) return wrong("a negative number to a fractional power");
+  return real(std::pow(x, y));
 }
 
 Folded compare(py::Op op, const ConstValue& a, const ConstValue& b) {
   using O = py::Op;
   if (op == O::eq || op == O::is) return {ConstValue::boolean(a == b), {}};
   if (op == O::ne || op == O::is_not) return {ConstValue::boolean(!(a == b)), {}};
-  int order = 2;  // of NaN
-  if (a.is_integral() && b.is_integral())
-    order = a.integer < b.integer ? -1 : a.integer > b.integer ? 1 : 0;
-  else if (a.is_number() && b.is_number())
-    order = a.as_real() < b.as_real() ? -1 : a.as_real() > b.as_real() ? 1 : a.as_real() == b.as_real() ? 0 : 2;
+  std::partial_ordering found = std::partial_ordering::unordered;
+  if (a.is_number() && b.is_number())
+    found = order(a, b);
   else if (a.is(Kind::string) && b.is(Kind::string))
-    order = a.text < b.text ? -1 : a.text > b.text ? 1 : 0;
+    found = a.text <=> b.text;
   else
     return wrong(fmt::format("{} {} {}", constant_text(a), op_text(op), constant_text(b)));
-  const bool out = op == O::lt   ? order == -1
-                   : op == O::le ? order == -1 || order == 0
-                   : op == O::gt ? order == 1
-                                 : order == 1 || order == 0;
+  const bool out = op == O::lt ? found < 0 : op == O::le ? found <= 0 : op == O::gt ? found > 0 : found >= 0;
   return {ConstValue::boolean(out), {}};
 }
 
-Folded integers(py::Op op, const ConstValue& a, const ConstValue& b) {
-  using O = py::Op;
-  const Wide x = a.integer, y = b.integer;
-  const bool both_bool = a.is(Kind::boolean) && b.is(Kind::boolean);
-  const auto bits = [&](std::int64_t v) { return both_bool ? Folded{ConstValue::boolean(v != 0), {}} : integer(v); };
-  switch (op) {
-    case O::add: return integer(x + y);
-    case O::sub: return integer(x - y);
-    case O::mul: return integer(x * y);
-    case O::floor_div:
-    case O::mod: {
-      if (y == 0) return wrong("division by zero");
-      Wide q = x / y, r = x % y;
-      if (r != 0 && (r < 0) != (y < 0)) {
-        --q;
-        r += y;
-      }
-      return integer(op == O::mod ? r : q);
-    }
-    case O::bit_and: return bits(a.integer & b.integer);
-    case O::bit_or: return bits(a.integer | b.integer);
-    case O::bit_xor: return bits(a.integer ^ b.integer);
-    case O::shift_left:
-      if (y < 0) return wrong("negative shift count");
-      if (x != 0 && y > 63) return wrong("a constant does not fit 64 bits");
-      return integer(x * (Wide{1} << (x == 0 ? 0 : static_cast<int>(y))));
-    case O::shift_right:
-      if (y < 0) return wrong("negative shift count");
-      return integer(y > 63 ? (x < 0 ? -1 : 0) : x >> static_cast<int>(y));
-    default: return wrong("");
+Folded of_result(const py::WholeResult& result) {
+  using Fault = py::WholeResult::Fault;
+  switch (result.fault) {
+    case Fault::none: return {ConstValue::of(result.value), {}};
+    case Fault::zero_division: return wrong("division by zero");
+    case Fault::negative_shift: return wrong("negative shift count");
+    case Fault::too_large: return {{}, std::string(kIntegerTooLarge), passnet::Code::limit};
+    case Fault::no_integer: break;
   }
+  return wrong("");
+}
+
+Folded integers(py::Op op, const ConstValue& a, const ConstValue& b) {
+  Folded out = of_result(py::integer_binary(op, a.integer, b.integer));
+  const bool bits = op == py::Op::bit_and || op == py::Op::bit_or || op == py::Op::bit_xor;
+  if (bits && a.is(Kind::boolean) && b.is(Kind::boolean)) out.value = ConstValue::boolean(out.value.integer != 0);
+  return out;
 }
 
 Folded reals(py::Op op, double x, double y) {
@@ -191,13 +166,9 @@ Folded reals(py::Op op, double x, double y) {
     case O::sub: return real(x - y);
     case O::mul: return real(x * y);
     case O::div: return y == 0 ? wrong("division by zero") : real(x / y);
-    case O::floor_div:
-    case O::mod: {
-      if (y == 0) return wrong("division by zero");
-      double r = std::fmod(x, y);
-      if (r != 0 && (r < 0) != (y < 0)) r += y;
-      return real(op == O::mod ? r : std::floor((x - r) / y + 0.5));
-    }
+    case O::floor_div: return y == 0 ? wrong("division by zero") : real(py::real_floor_div(x, y));
+    case O::mod: return y == 0 ? wrong("division by zero") : real(py::real_mod(x, y));
+    case O::pow: return power(x, y);
     default: return wrong("");
   }
 }
@@ -209,10 +180,10 @@ Folded fold_binary(py::Op op, const ConstValue& a, const ConstValue& b) {
   Folded out = wrong("");
   if (op >= O::lt && op <= O::is_not)
     out = compare(op, a, b);
-  else if (op == O::pow && a.is_number() && b.is_number())
-    out = power(a, b);
-  else if (a.is_integral() && b.is_integral() && op != O::div)
+  else if (a.is_integral() && b.is_integral() && op != O::div && !(op == O::pow && b.integer < 0))
     out = integers(op, a, b);
+  else if (a.is_integral() && b.is_integral() && op == O::div)
+    out = b.integer == 0 ? wrong("division by zero") : real(ratio(a.integer, b.integer));
   else if (a.is_number() && b.is_number())
     out = reals(op, a.as_real(), b.as_real());
   else if (a.is(Kind::string) && b.is(Kind::string) && op == O::add && a.text.size() + b.text.size() < 65536)
@@ -224,10 +195,8 @@ Folded fold_binary(py::Op op, const ConstValue& a, const ConstValue& b) {
 Folded fold_unary(py::Op op, const ConstValue& a) {
   using O = py::Op;
   if (op == O::not_) return {ConstValue::boolean(!a.truth()), {}};
-  if (a.is_integral()) {
-    if (op == O::neg) return integer(-Wide{a.integer});
-    if (op == O::pos) return integer(a.integer);
-    if (op == O::invert) return integer(~a.integer);
+  if (a.is_integral() && (op == O::neg || op == O::pos || op == O::invert)) {
+    return of_result(py::integer_unary(op, a.integer));
   } else if (a.is(Kind::real)) {
     if (op == O::neg) return real(-a.real);
     if (op == O::pos) return real(a.real);
@@ -252,11 +221,7 @@ namespace {
 
 using Strings = std::vector<std::string_view>;
 
-std::uint64_t magnitude(const ConstValue& v) {
-  const auto bits = static_cast<std::uint64_t>(v.integer);
-  return v.integer < 0 ? 0 - bits : bits;
-}
-Folded whole(std::size_t v) { return {ConstValue::of(static_cast<std::int64_t>(v)), {}}; }
+Folded whole(std::integral auto v) { return {ConstValue::of(Integer(v)), {}}; }
 Folded answer(bool v) { return {ConstValue::boolean(v), {}}; }
 Folded mapped(std::string text, char first, char last, int by) {
   for (char& c : text)
@@ -287,14 +252,13 @@ struct Method {
   Folded (*fold)(const ConstValue& v, const Strings& args);
 };
 constexpr Method kMethods[] = {
-    {'i', "bit_length", 0, [](const auto& v, const auto&) { return whole(std::bit_width(magnitude(v))); }},
-    {'i', "bit_count", 0, [](const auto& v, const auto&) { return whole(std::popcount(magnitude(v))); }},
+    {'i', "bit_length", 0, [](const auto& v, const auto&) { return whole(v.integer.bit_length()); }},
+    {'i', "bit_count", 0, [](const auto& v, const auto&) { return whole(v.integer.bit_count()); }},
     {'f', "is_integer", 0,
      [](const auto& v, const auto&) { return answer(std::isfinite(v.real) && v.real == std::floor(v.real)); }},
     {'s', "startswith", 1, [](const auto& v, const auto& a) { return answer(v.text.starts_with(a[0])); }},
     {'s', "endswith", 1, [](const auto& v, const auto& a) { return answer(v.text.ends_with(a[0])); }},
-    {'s', "find", 1,
-     [](const auto& v, const auto& a) { return integer(static_cast<std::int64_t>(v.text.find(a[0]))); }},
+    {'s', "find", 1, [](const auto& v, const auto& a) { return whole(static_cast<std::int64_t>(v.text.find(a[0]))); }},
     {'s', "count", 1, [](const auto& v, const auto& a) { return whole(count(v.text, a[0])); }},
     {'s', "lower", 0, [](const auto& v, const auto&) { return mapped(v.text, 'A', 'Z', 'a' - 'A'); }},
     {'s', "upper", 0, [](const auto& v, const auto&) { return mapped(v.text, 'a', 'z', 'A' - 'a'); }},
@@ -337,16 +301,17 @@ double round_real(double v, Elem elem) {
   return std::abs(out) > most ? std::copysign(std::numeric_limits<double>::infinity(), out) : out;
 }
 
-std::int64_t integer_min(Elem elem) {
+Integer integer_min(Elem elem) {
   const ElemRow& row = elem_row(elem);
   return row.is_signed ? -(std::int64_t{1} << (row.bits - 2)) * 2 : 0;
 }
 
-std::int64_t integer_max(Elem elem) {
+Integer integer_max(Elem elem) {
   const ElemRow& row = elem_row(elem);
-  if (row.bits == 64) return std::numeric_limits<std::int64_t>::max();
-  return (std::int64_t{1} << (row.bits - (row.is_signed ? 1 : 0))) - 1;
+  return ~std::uint64_t{0} >> (64 - row.bits + (row.is_signed ? 1 : 0));
 }
+
+bool holds(Elem elem, const Integer& v) { return v >= integer_min(elem) && v <= integer_max(elem); }
 
 std::optional<Elem> elem_of(Dtype dtype) {
   for (const ElemRow& row : kElems)

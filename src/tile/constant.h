@@ -1,11 +1,12 @@
 // Values that a kernel's compilation knows: Python's None, bools, numbers and strings, element types, tuples.
-// Arithmetic on them is Python's.
+// Arithmetic on them is Python's, and integers are exact (base/integer.h).
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/integer.h"
 #include "py/ast.h"
 #include "tile/ir.h"
 
@@ -13,13 +14,14 @@ namespace passnet::tile {
 
 struct ConstValue {
   enum class Kind : std::uint8_t { none, boolean, integer, real, string, type, tuple } kind = Kind::none;
-  std::int64_t integer = 0;  // boolean: 0 or 1
+  Integer integer;  // boolean: 0 or 1
   double real = 0;
   std::string text;  // of a type: the name of one that values cannot have ("float8e5"), else empty
   Type type;         // tl.float32; of a value's type the pointer and the shape too
   std::vector<ConstValue> items;
 
-  static ConstValue of(std::int64_t v);
+  static ConstValue of(std::int64_t v) { return of(Integer(v)); }
+  static ConstValue of(const Integer& v);
   static ConstValue of(double v);
   static ConstValue boolean(bool v);
   static ConstValue string(std::string v);
@@ -29,7 +31,7 @@ struct ConstValue {
   bool is(Kind k) const { return kind == k; }
   bool is_integral() const { return kind == Kind::integer || kind == Kind::boolean; }
   bool is_number() const { return is_integral() || kind == Kind::real; }
-  double as_real() const { return kind == Kind::real ? real : static_cast<double>(integer); }
+  double as_real() const { return kind == Kind::real ? real : integer.real(); }
   bool truth() const;
   bool operator==(const ConstValue& o) const;  // Python's ==: 1 == 1.0 == True
 };
@@ -42,7 +44,8 @@ std::string triton_type(const Type& t);
 // The value of a op b, or what is wrong with it.
 struct Folded {
   ConstValue value;
-  std::string error;  // empty: there is a value
+  std::string error;                           // empty: there is a value
+  passnet::Code code = passnet::Code::kernel;  // of the error
 };
 Folded fold_binary(py::Op op, const ConstValue& a, const ConstValue& b);
 Folded fold_unary(py::Op op, const ConstValue& a);
@@ -56,9 +59,10 @@ std::string_view python_type(const ConstValue& v);
 // The nearest value that the type has (ties to even), by way of float32 for the halves.
 double round_real(double v, Elem elem);
 
-// The least and the greatest integer of a type; 64-bit unsigned ones end where int64 does.
-std::int64_t integer_min(Elem elem);
-std::int64_t integer_max(Elem elem);
+// The least and the greatest integer of a type.
+Integer integer_min(Elem elem);
+Integer integer_max(Elem elem);
+bool holds(Elem elem, const Integer& v);
 
 std::optional<Elem> elem_of(Dtype dtype);
 // By its name in triton.language: "float32".

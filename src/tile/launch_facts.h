@@ -9,7 +9,7 @@
 namespace passnet::tile {
 
 struct ParameterFacts {
-  std::optional<std::int64_t> integer;  // an integer or bool argument's exact value
+  std::optional<std::int64_t> integer;  // an integer or bool argument's exact value; of a u64 its bits
   std::int32_t memory = -1;             // pointers: arguments of equal number may overlap in memory, others never do
   std::int64_t elements = 0;            // pointers: how many elements may be touched, counted from the pointer
   std::int64_t alignment = 1;           // pointers: a power of two that divides the address

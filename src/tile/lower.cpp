@@ -46,11 +46,10 @@ Operand Operand::lost(std::string why) {
   return o;
 }
 
-ArgumentSpec ArgumentSpec::integer(std::int64_t value, bool specialised) {
+ArgumentSpec ArgumentSpec::integer(const Integer& value, bool specialised) {
   if (value == 1 && specialised) return of(ConstValue::of(value));
-  const bool fits =
-      value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
-  return {Kind::scalar, fits ? Elem::i32 : Elem::i64, {}, {}, {}};
+  const Elem elem = holds(Elem::i32, value) ? Elem::i32 : holds(Elem::i64, value) ? Elem::i64 : Elem::u64;
+  return {Kind::scalar, elem, {}, {}, {}};
 }
 
 bool is_constexpr_annotation(const py::Expr* annotation) {

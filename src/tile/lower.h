@@ -21,8 +21,9 @@ struct ArgumentSpec {
   Named function;                   // a device function
 
   static ArgumentSpec pointer(Elem elem) { return {Kind::pointer, elem, {}, {}, {}}; }
-  // i32 if it fits, else i64; 1 is a constant, as in Triton, unless the kernel is not specialised for it.
-  static ArgumentSpec integer(std::int64_t value, bool specialised = true);
+  // i32 if it fits, else i64, else u64, which holds it; 1 is a constant, as in Triton, unless the kernel is not
+  // specialised for it.
+  static ArgumentSpec integer(const Integer& value, bool specialised = true);
   static ArgumentSpec real() { return {Kind::scalar, Elem::f32, {}, {}, {}}; }
   static ArgumentSpec boolean() { return {Kind::scalar, Elem::i1, {}, {}, {}}; }
   static ArgumentSpec of(ConstValue value) { return {Kind::constant, Elem::i32, std::move(value), {}, {}}; }

@@ -404,10 +404,10 @@ Lowering::Unroll Lowering::unroll(const py::Stmt& s, const Range& range) {
     if (!v->is_integer())
       refuse(fmt::format("tl.static_range needs constants, not {}", operand_text(*v)),
              "its bounds are tl.constexpr values; for others write range");
-  const Unroll u{&s, range.lo.constant.integer, range.hi.constant.integer, range.step.constant.integer};
-  for (const std::int64_t n : {u.next, u.end, u.step})
-    if (n > integer_max(Elem::i32) || n < integer_min(Elem::i32)) refuse("a range to unroll ends beyond int32");
-  return u;
+  for (const Operand* v : {&range.lo, &range.hi, &range.step})
+    if (!holds(Elem::i32, v->constant.integer)) refuse("a range to unroll ends beyond int32");
+  return {&s, range.lo.constant.integer.clamped(), range.hi.constant.integer.clamped(),
+          range.step.constant.integer.clamped()};
 }
 
 std::vector<Lowering::Carried> Lowering::carried(const py::Stmt& s, std::string_view except) {

@@ -1,6 +1,7 @@
 // Expressions: operators, subscripts, conditions.
 #include <algorithm>
 
+#include "py/arithmetic.h"
 #include "py/printer.h"
 #include "tile/lowering.h"
 
@@ -26,7 +27,7 @@ Operand Lowering::slice_of(const std::vector<Operand>& items, const Operand& sli
   const auto given = [&](std::size_t part) -> std::optional<std::int64_t> {
     if (slice.items[part].is_none()) return std::nullopt;
     if (!slice.items[part].is_integer()) refuse("the bounds of a slice must be constants");
-    return slice.items[part].constant.integer;
+    return slice.items[part].constant.integer.clamped();
   };
   const std::int64_t by = given(2).value_or(1);
   if (by == 0) refuse("a slice's step is 0");
@@ -61,6 +62,9 @@ Operand Lowering::eval_one(const py::Expr& e) {
     case E::none: return {};
     case E::boolean: return Operand::of(ConstValue::boolean(e.integer != 0));
     case E::integer: return Operand::of(ConstValue::of(e.integer));
+    case E::big_integer:
+      if (const auto v = py::integer_of(e)) return Operand::of(ConstValue::of(*v));
+      refuse(std::string(kIntegerTooLarge), {}, ErrorCode::limit);
     case E::real: return Operand::of(ConstValue::of(e.real));
     case E::string: return Operand::of(ConstValue::string(std::string(e.text)));
     case E::fstring: return Operand::of(ConstValue::string(eval_fstring(e)));
@@ -106,9 +110,9 @@ Operand Lowering::eval_subscript(const py::Expr& e) {
   if (object.is(Operand::Kind::tuple)) {
     const auto size = static_cast<std::int64_t>(object.items.size());
     if (index.is_integer()) {
-      const std::int64_t i = index.constant.integer + (index.constant.integer < 0 ? size : 0);
+      const std::int64_t given = index.constant.integer.clamped(), i = given + (given < 0 ? size : 0);
       if (i < 0 || i >= size)
-        refuse(fmt::format("index {} of {} values", index.constant.integer, size),
+        refuse(fmt::format("index {} of {} values", index.constant.integer.text(), size),
                size > 0 ? "" : "pointers and numbers have no shape; give sizes as arguments");
       return object.items[static_cast<std::size_t>(i)];
     }
@@ -143,7 +147,7 @@ Operand Lowering::eval_subscript(const py::Expr& e) {
 Operand Lowering::unary(O op, const Operand& a) {
   if (a.is_constant()) {
     Folded f = fold_unary(op, a.constant);
-    if (!f.error.empty()) refuse(f.error);
+    if (!f.error.empty()) refuse(f.error, {}, f.code);
     return Operand::of(std::move(f.value));
   }
   const ValueId v = to_tensor(a);
@@ -169,7 +173,7 @@ Operand Lowering::binary(O op, const Operand& a, const Operand& b) {
       if (op != O::mul || !b.is_integer())
         refuse("this operation on a tuple", "unpack it, a, b = x, or take one: x[0]");
       std::vector<Operand> items;
-      for (std::int64_t i = 0; i < b.constant.integer && !a.items.empty(); ++i) {
+      for (std::int64_t i = 0; b.constant.integer > i && !a.items.empty(); ++i) {
         items.insert(items.end(), a.items.begin(), a.items.end());
         if (items.size() > kMostItems) refuse("the tuple is too long", {}, ErrorCode::limit);
       }
@@ -177,7 +181,7 @@ Operand Lowering::binary(O op, const Operand& a, const Operand& b) {
       return Operand::tuple(std::move(items));
     }
     Folded f = fold_binary(op, a.constant, b.constant);
-    if (!f.error.empty()) refuse(f.error);
+    if (!f.error.empty()) refuse(f.error, {}, f.code);
     return Operand::of(std::move(f.value));
   }
   if (a.is(Operand::Kind::tuple) && b.is(Operand::Kind::tuple) && op == O::add) {

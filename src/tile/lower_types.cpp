@@ -9,12 +9,14 @@ namespace passnet::tile {
 
 // ---- constants
 
-// The type a literal has where nothing else decides.
+// The type a literal has where nothing else decides: of an integer the first that holds it.
 Elem Lowering::literal_elem(const ConstValue& v) {
   if (v.is(ConstValue::Kind::boolean)) return Elem::i1;
   if (v.is(ConstValue::Kind::integer)) {
-    if (v.integer >= integer_min(Elem::i32) && v.integer <= integer_max(Elem::i32)) return Elem::i32;
-    return v.integer >= 0 && v.integer <= integer_max(Elem::u32) ? Elem::u32 : Elem::i64;
+    for (const Elem elem : {Elem::i32, Elem::u32, Elem::i64, Elem::u64})
+      if (holds(elem, v.integer)) return elem;
+    refuse(fmt::format("the integer {} is a value of no type", v.integer.text()),
+           "values are integers from -2**63 to 2**64 - 1; constants may go beyond: NAME: tl.constexpr = ...");
   }
   const double a = std::abs(v.real);
   const bool single = a == 0 || !std::isfinite(a) || (a >= 0x1p-126 && a <= std::numeric_limits<float>::max());
@@ -32,14 +34,15 @@ ValueId Lowering::constant(const ConstValue& v, Elem elem, Shape shape) {
   } else if (elem == Elem::i1) {
     op.integer = v.integer != 0 ? 1 : 0;
   } else {
-    if (v.integer < integer_min(elem) || v.integer > integer_max(elem))
-      refuse(fmt::format("{} is out of range for {}", v.integer, elem_row(elem).triton_name));
-    op.integer = v.integer;
+    if (!holds(elem, v.integer))
+      refuse(fmt::format("{} is out of range for {}", v.integer.text(), elem_row(elem).triton_name),
+             elem == Elem::i64 && holds(Elem::u64, v.integer) ? "cast the other operand with .to(tl.uint64)" : "");
+    op.integer = static_cast<std::int64_t>(v.integer.low_bits());
   }
   return emit(std::move(op), {elem, false, shape});
 }
 
-ValueId Lowering::integer_like(std::int64_t v, ValueId like) {
+ValueId Lowering::integer_like(const Integer& v, ValueId like) {
   return constant(ConstValue::of(v), type(like).elem, type(like).shape);
 }
 

@@ -123,7 +123,7 @@ class Lowering {
   Type type(ValueId v) const { return out_.type(v); }  // a copy: emitting moves the types
   ValueId to_tensor(const Operand& v);
   ValueId constant(const ConstValue& v, Elem elem, Shape shape = {});
-  ValueId integer_like(std::int64_t v, ValueId like);
+  ValueId integer_like(const Integer& v, ValueId like);
   ValueId real_like(double v, ValueId like);
   ValueId cast(ValueId v, Elem elem);
   ValueId cast_toward_zero(ValueId v, Elem elem);

@@ -56,6 +56,35 @@ tl.store(x + i, v)
 tl.store(y + i * 2, v * 2)
 tl.store(z, tl.sum(v))
 """, x=values("int32", *range(-5, 11)), y=zeros("int32", 32), z=zeros("int32", 1))
+case("splitmix64", """
+u = tl.load(x + tl.arange(0, 4)) + 0x9E3779B97F4A7C15
+u = (u ^ (u >> 30)) * 0xBF58476D1CE4E5B9
+u = (u ^ (u >> 27)) * 0x94D049BB133111EB
+tl.store(y + tl.arange(0, 4), (u ^ (u >> 31)) & ((1 << 64) - 1))
+""", x=values("uint64", 0, 1, 2**63, 2**64 - 1), y=zeros("uint64", 4))
+case("integers_by_their_size", """
+m: tl.constexpr = N * N
+tl.store(y, N // 3)
+tl.store(y + 1, m >> 140)
+tl.store(y + 2, N % 1000003)
+tl.store(y + 3, (-N) >> 70)
+tl.store(y + 4, (2**31).bit_length() + (N == 2**60))
+h = 2**31
+g = 2**31 - 1
+k = 2**32
+l = -2**31 - 1
+u = 2**63
+tl.store(y + 5, h + g)
+tl.store(y + 6, k + l)
+tl.store(z, u)
+tl.store(z + 1, u + h)
+tl.store(z + 2, 0xFFFFFFFFFFFFFFFF)
+tl.store(z + 3, tl.full((), 2**64 - 1, tl.uint64) // 7)
+""", N=constant(2**60), y=zeros("int64", 8), z=zeros("uint64", 4))
+case("full_keeps_the_last_bits", """
+tl.store(x + tl.arange(0, 4), tl.full((4,), 200, tl.int8))
+tl.store(u + tl.arange(0, 4), tl.full((4,), 2**40 + 7, tl.uint16))
+""", x=zeros("int8", 4), u=zeros("uint16", 4), expected={"x": [-56] * 4, "u": [7] * 4})
 case("argmax_bool", """
 v = tl.load(x + tl.arange(0, 16))
 tl.store(y, tl.argmax(v > 0, axis=0))

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "py/arithmetic.h"
 #include "py/parser.h"
 #include "py/printer.h"
 
@@ -50,6 +51,7 @@ class Dump {
       case K::none: open("none", e.place); break;
       case K::boolean: open(e.integer != 0 ? "true" : "false", e.place); break;
       case K::integer: integer(e); break;
+      case K::big_integer: open("integer", e.place), word(py::integer_of(e).value_or(0).text()); break;
       case K::real: open("real", e.place), word(python_float(e.real)); break;
       case K::imaginary: open("imaginary", e.place), word(python_float(e.real)); break;
       case K::string: open("string", e.place), word(json_string(e.text)); break;

@@ -125,8 +125,11 @@ class AtenEngine final : public Engine {
     return guarded_aten(
         [&] { return to_ref(empty_on_large_pages(desc.sizes, desc.strides, to_scalar_type(desc.dtype))); });
   }
-  Result<std::monostate> fill(const TensorRef& tensor, double value) override {
-    return guarded_aten([&] { return from_ref(tensor).fill_(value), std::monostate{}; });
+  Result<std::monostate> fill(const TensorRef& tensor, const FillNumber& value) override {
+    return guarded_aten([&] {
+      std::visit([&](const auto number) { from_ref(tensor).fill_(at::Scalar(number)); }, value);
+      return std::monostate{};
+    });
   }
   Result<std::monostate> copy(const TensorRef& target, const TensorRef& source) override {
     return guarded_aten([&] { return from_ref(target).copy_(from_ref(source)), std::monostate{}; });
