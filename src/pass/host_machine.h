@@ -1,9 +1,11 @@
-// The machine behind host.h: one evaluation. Split over host_run.cpp (statements), host_function.cpp (functions, names
-// of modules), host_eval.cpp (expressions), host_compare.cpp (equality, order, text), host_calls.cpp (what is called),
+// The machine behind host.h: one evaluation. Split over host_run.cpp (statements), host_blocks.cpp (those that hold
+// others), host_function.cpp (functions, names of modules), host_eval.cpp (expressions), host_compare.cpp (equality,
+// order, text), host_calls.cpp (what is called), host_iterators.cpp, host_generators.cpp (and comprehensions),
 // host_builtins.cpp (Python's functions), host_math.cpp (math), host_library.cpp (triton, functools and their like),
-// host_collections.cpp (itertools, collections), host_torch.cpp (torch), host_attributes.cpp (what follows a dot),
-// host_containers.cpp and host_strings.cpp (methods), host_class.cpp (classes), host_enum.cpp, host_exceptions.cpp,
-// host_contexts.cpp (with), host_tensor.cpp and host_view.cpp (allocations, views) and host_launch.cpp (kernels).
+// host_itertools.cpp, host_collections.cpp (collections, operator), host_torch.cpp (torch), host_attributes.cpp (what
+// follows a dot), host_containers.cpp and host_strings.cpp (methods), host_class.cpp (classes), host_enum.cpp,
+// host_exceptions.cpp, host_contexts.cpp (with), host_tensor.cpp and host_view.cpp (allocations, views) and
+// host_launch.cpp (kernels).
 #pragma once
 
 #include <algorithm>
@@ -15,17 +17,9 @@
 #include <utility>
 
 #include "pass/host.h"
+#include "pass/host_frame.h"
 
 namespace passnet {
-
-// A Python exception of the candidate: can be caught by its try.
-struct HostRaise {
-  std::string type;
-  std::string message;
-  py::Place place;
-  const PassModule* module;
-  HostValue value = {};  // the exception, where the candidate made it
-};
 
 using HostArgs = std::vector<HostValue>;
 using HostKwargs = std::vector<std::pair<std::string, HostValue>>;
@@ -67,7 +61,8 @@ void merge_sort(std::vector<T>& items, const Less& less) {
   }
 }
 inline constexpr std::string_view kAutoValue = "enum.auto()";  // a path: what an enumeration's body makes a number
-inline constexpr std::size_t kMostItems = 200'000;             // of what is made at once: ranges, iterators
+inline constexpr std::size_t kMostItems = 200'000;  // of what is made at once: a range, a list of an iterator
+inline constexpr int kDeepestStack = 800;           // of the machine's own calls
 // A wrapper sees one large GPU, whatever the run's device is: a plan depends on shapes, dtypes and numbers only.
 inline constexpr std::int64_t kMultiprocessors = 132;
 
@@ -108,9 +103,13 @@ class HostMachine {
   HostMachine(const PassModule& module, HostLimits limits) : root_(module), limits_(limits) {}
   // A scope and the functions made in it hold one another, as do a class and the objects that it keeps.
   ~HostMachine() {
-    for (const auto& scope : captured_) scope->names.clear();
+    for (const auto& captured : captured_)
+      if (const auto scope = captured.lock()) scope->names.clear();
     for (const auto& held : circles_)
-      if (const auto items = held.lock()) items->values.clear();
+      if (const auto items = held.lock()) {
+        items->values.clear();
+        if (items->source) items->source->frame = nullptr;
+      }
     for (const auto& made : made_classes_) made->attributes.items->values.clear();
   }
   HostMachine(const HostMachine&) = delete;
@@ -147,16 +146,8 @@ class HostMachine {
   static Error error_of(const HostRaise& raise);
 
  private:
-  enum class Flow : std::uint8_t { next, returned, broke, continued };
-  struct Frame {
-    const PassModule* module = nullptr;
-    std::shared_ptr<HostScope> scope;
-    HostValue result;
-    HostValue yielded;                                  // of a generator, which runs to its end when it is called
-    std::function<void(HostValue)> at_yield = nullptr;  // of a context's: the body of its with
-    std::vector<std::string_view> globals, nonlocals;
-    HostClass* making = nullptr;  // whose body runs
-  };
+  using Flow = HostFlow;
+  using Frame = HostFrame;
 
   PlanOutput output_of(const HostValue& value, py::Place place, int depth, std::size_t& leaves);
 
@@ -178,21 +169,92 @@ class HostMachine {
   void recover(const Checkpoint& to);
 
   // ---- statements (host_run.cpp)
-  Flow run(std::span<const py::Stmt* const> body, Frame& frame);
   Flow run(const py::Stmt& s, Frame& frame);
-  Flow run_for(const py::Stmt& s, Frame& frame);
-  Flow run_try(const py::Stmt& s, Frame& frame);
-  Flow run_match(const py::Stmt& s, Frame& frame);
   bool fits(const py::Expr& pattern, const HostValue& subject, Frame& frame);
   bool fits_items(const py::Expr& pattern, const HostValue& subject, Frame& frame);
   void run_augmented(const py::Stmt& s, Frame& frame);
   void run_import(const py::Stmt& s, Frame& frame);
 
+  // ---- statements that hold others (host_blocks.cpp)
+  Flow run(std::span<const py::Stmt* const> body, Frame& frame);
+  Flow drive(Frame& frame);             // its blocks, to their end or to a yield
+  Flow leave(Frame& frame, Flow flow);  // the innermost of them, which ended so
+  Flow leave_loop(Frame& frame, Flow flow);
+  Flow leave_try(Frame& frame, Flow flow);
+  Flow handle(Frame& frame);
+  static Flow finish(Frame& frame, Flow flow);
+  Flow leave_delegate(Frame& frame, Flow flow);
+  Flow yield(const py::Stmt& s, Frame& frame);
+  void bind_value(const py::Stmt& s, const HostValue& value, Frame& frame);  // to the targets of an assignment
+  void begin_for(const py::Stmt& s, Frame& frame);
+  void begin_match(const py::Stmt& s, Frame& frame);
+
   // ---- with statements (host_contexts.cpp)
-  Flow run_with(const py::Stmt& s, Frame& frame, std::size_t item = 0);
-  Flow run_own_context(const HostValue& context, const py::Stmt& s, Frame& frame, std::size_t item);
-  Flow run_generator_context(const py::Expr& call, const HostValue& callee, const py::Stmt& s, Frame& frame,
-                             std::size_t item);
+  void begin_with(const py::Stmt& s, Frame& frame);
+  HostValue enter_context(const HostValue& context, py::Place place);
+  // Whether it takes the exception that ends its statements, if one does.
+  bool leave_context(const HostValue& context, const HostRaise* raised, py::Place place);
+  bool leave_generator(const HostValue& context, const HostRaise* raised, py::Place place);
+
+  // ---- iterators (host_iterators.cpp)
+  struct Iterators;
+  HostValue iterator_of(const HostValue& v, py::Place place);  // iter(v)
+  bool is_iterator(const HostValue& v) const;
+  // The next value of an iterator; nothing: it has ended.
+  std::optional<HostValue> advance(const HostValue& iterator, py::Place place);
+  std::optional<HostValue> advance_object(const HostValue& iterator, py::Place place);
+  std::vector<HostValue> iterate(const HostValue& v, py::Place place);  // all values of something at once
+  // Of what may be an iterator, no more than are asked for.
+  std::vector<HostValue> iterate_some(const HostValue& v, std::size_t most, py::Place place);
+  HostValue make_iterator(std::string_view type, HostSource::Next next, std::vector<HostValue> values,
+                          std::int64_t at = 0) const;
+  HostValue make_python_iterator(const HostCall& call);  // enumerate, filter, iter, map, reversed, zip
+  HostValue reversed(const HostValue& v, py::Place place);
+  void check_kept(const HostItems& iterator, const HostValue& v, py::Place place);  // by one of the module
+
+  // for (HostValue& v : each(x, place)): one after the other, as Python asks for them.
+  class Each {
+   public:
+    struct End {};
+    class At {
+     public:
+      explicit At(Each& each) : each_(&each) { ++*this; }
+      HostValue& operator*() const { return *each_->item_; }
+      At& operator++() {
+        each_->item_ = each_->machine_.advance(each_->iterator_, each_->place_);
+        return *this;
+      }
+      bool operator!=(End) const { return each_->item_.has_value(); }
+
+     private:
+      Each* each_;
+    };
+    Each(HostMachine& machine, HostValue iterator, py::Place place)
+        : machine_(machine), iterator_(std::move(iterator)), place_(place) {}
+    At begin() { return At(*this); }
+    End end() const { return {}; }
+
+   private:
+    HostMachine& machine_;
+    HostValue iterator_;
+    py::Place place_;
+    std::optional<HostValue> item_;
+  };
+  Each each(const HostValue& v, py::Place place) { return {*this, iterator_of(v, place), place}; }
+
+  // ---- generators, comprehensions (host_generators.cpp)
+  HostValue make_generator(Frame frame, HostSource::Next next, std::vector<HostValue> values);
+  std::optional<HostValue> resume(HostItems& generator, py::Place place, std::shared_ptr<const HostRaise> raised = {});
+  static HostValue returned_value(const HostValue& generator);
+  [[noreturn]] void raise_stop(const HostValue& generator, py::Place place);
+  std::optional<HostValue> throw_into(const HostValue& generator, const HostRaise& raised, py::Place place);
+  void close_generator(const HostValue& generator, py::Place place);
+  void close_abandoned();
+  std::optional<HostValue> iterator_method(const HostValue& object, std::string_view name, const HostArgs& args,
+                                           py::Place place);
+  HostValue eval_comprehension(const py::Expr& e, Frame& frame);
+  // Goes on to the next items of the clauses that all conditions let pass; false: there are none.
+  bool comprehend(const py::Expr& e, std::vector<HostValue>& iterators, Frame& frame);
 
   // ---- exceptions (host_exceptions.cpp)
   [[noreturn]] void run_raise(const py::Stmt& s, Frame& frame);
@@ -210,8 +272,7 @@ class HostMachine {
   void define(const py::Stmt& statement, Frame& frame);
 
   // ---- functions, names of modules (host_function.cpp)
-  HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place,
-                          std::function<void(HostValue)> at_yield = nullptr);
+  HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place);
   HostValue make_function(const py::Stmt* statement, const py::Expr* lambda, Frame& frame);
   HostValue default_value(const HostFunction& function, std::size_t parameter, const py::Parameter& p);
   void bind_parameters(const HostFunction& function, HostArgs args, HostKwargs kwargs, Frame& frame, py::Place place);
@@ -230,8 +291,6 @@ class HostMachine {
   HostValue eval_call(const py::Expr& e, Frame& frame);
   void eval_arguments(const py::Expr& call, Frame& frame, HostArgs& args, HostKwargs& kwargs);
   HostValue eval_compare(const py::Expr& e, Frame& frame);
-  HostValue eval_comprehension(const py::Expr& e, Frame& frame);
-  void comprehend(const py::Expr& e, std::size_t clause, Frame& frame, std::vector<HostValue>& out);
   HostValue eval_subscript(const py::Expr& e, Frame& frame);
   HostValue eval_attribute(const HostValue& object, std::string_view name, py::Place place);
   std::string eval_fstring(const py::Expr& e, Frame& frame);
@@ -279,9 +338,10 @@ class HostMachine {
   bool has_attribute(const HostValue& v, const std::string& name, py::Place place);
   bool is_python_name(std::string_view name);  // len, ValueError, ...
   void sort(std::vector<HostValue>& items, const HostKwargs& kwargs, py::Place place);
+  struct Itertools;  // host_itertools.cpp
+  std::optional<HostValue> call_itertools(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
   // Of collections, itertools and operator (host_collections.cpp).
   std::optional<HostValue> call_collections(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
-  struct Itertools;
   std::optional<HostValue> call_operator(std::string_view name, const HostArgs& args, py::Place place);
   std::optional<HostValue> counter_method(const HostValue& object, std::string_view name, const HostArgs& args,
                                           const HostKwargs& kwargs, py::Place place);
@@ -306,8 +366,6 @@ class HostMachine {
   std::optional<HostValue> string_method(const HostValue& object, std::string_view name, HostArgs& args,
                                          HostKwargs& kwargs, py::Place place);
   const std::string& string_of(const HostValue& v, py::Place place) const;
-  std::vector<HostValue> iterate(const HostValue& v, py::Place place);
-  std::vector<HostValue> drain(const HostValue& iterator, py::Place place);
   // The function of Python, torch or triton that is being called, and what it was given: for messages.
   struct Calling {
     std::string_view path;
@@ -456,6 +514,7 @@ class HostMachine {
   Calling calling_;
   std::string_view launching_;                                // the kernel
   std::unordered_map<const py::Expr*, HostValue> constants_;  // module-level expressions, evaluated once a call
+  std::unordered_map<const py::Expr*, HostValue> unpacked_;   // what iterators among them gave to several names
   std::unordered_set<const PassModule*> constant_owners_;     // whose they are
   std::unordered_set<const PassModule*> ran_;                 // whose top level has run
   std::unordered_map<const py::Stmt*, int> defined_;          // how often a def of the top level has run
@@ -463,13 +522,14 @@ class HostMachine {
   std::unordered_map<const py::Stmt*, std::shared_ptr<HostClass>> classes_;
   std::vector<std::shared_ptr<HostClass>> made_classes_;
   std::unordered_map<const PassModule*, std::shared_ptr<HostScope>> module_scopes_;  // of modules whose top level runs
-  std::vector<std::shared_ptr<HostScope>> captured_;
-  std::vector<std::weak_ptr<HostItems>> circles_;  // of objects whose methods are kept somewhere
+  std::vector<std::weak_ptr<HostScope>> captured_;  // by functions that may be among their names
+  std::vector<std::weak_ptr<HostItems>> circles_;   // of objects whose methods are kept somewhere, of generators
+  std::shared_ptr<HostAbandoned> abandoned_ = std::make_shared<HostAbandoned>();
   std::map<std::string, std::shared_ptr<HostClass>, std::less<>> exceptions_;  // Python's, as they are asked for
   std::vector<HostRaise> handling_;                                            // what a bare `raise` raises again
   std::map<std::pair<const py::Stmt*, const HostItems*>, Decorations> decorations_;
   std::set<BufferId> unplaced_;  // made without device=: on the CPU, whatever the run's device is
-  bool places_ = false;          // with torch.device(...): they are on the device
+  int places_ = 0;               // how often we are in a with torch.device(...): they are on the device
   std::unordered_map<const py::Stmt*, HostValue> best_configs_;  // of autotuned kernels that were launched
 };
 
