@@ -63,9 +63,7 @@ struct HostMachine::Builtins {
   }
 
   static double parsed(HostMachine& m, const std::string& written, py::Place place) {
-    std::string digits(text_trim(written));
-    std::transform(digits.begin(), digits.end(), digits.begin(),
-                   [](char l) { return l >= 'A' && l <= 'Z' ? static_cast<char>(l + 32) : l; });
+    std::string digits = text_lower(text_trim(written));
     if (digits.starts_with('+')) digits.erase(0, 1);
     double v = 0;
     const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), v);

@@ -46,6 +46,7 @@ std::size_t text_find(std::string_view text, std::string_view part, std::size_t 
 // Python's characters of a text in UTF-8, and how many they are.
 std::vector<std::string> text_letters(std::string_view text);
 std::size_t text_length(std::string_view text);
+std::string text_lower(std::string_view text);  // of ASCII's letters
 // Stable, and safe whatever `less` says: the candidate's __lt__ need not be an order.
 template <class T, class Less>
 void merge_sort(std::vector<T>& items, const Less& less) {
