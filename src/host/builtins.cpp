@@ -1,4 +1,4 @@
-// Python's own functions and types in a host program: a row each. What they take is in host_signatures.cpp, by which
+// Python's own functions and types in a host program: a row each. What they take is in signatures.cpp, by which
 // arguments are bound before they come here.
 #include <fmt/format.h>
 
@@ -28,6 +28,16 @@ bool can_call(const HostValue& v) {
   }
 }
 
+namespace {
+
+// Of a type of Python itself; those of its modules have theirs in their name: itertools.chain.
+std::string type_path(const HostValue& v) {
+  const std::string_view name = host_type_name(v);
+  return name.find('.') == std::string_view::npos ? fmt::format("builtins.{}", name) : std::string(name);
+}
+
+}  // namespace
+
 struct HostMachine::Builtins {
   using Call = HostCall;
   using Run = HostValue (*)(HostMachine& m, const Call& c);
@@ -36,20 +46,6 @@ struct HostMachine::Builtins {
   // What there is of the first argument.
   static std::vector<HostValue> items(HostMachine& m, const Call& c) {
     return c.args.empty() ? std::vector<HostValue>{} : m.iterate(c.args[0], c.place);
-  }
-  // Of all arguments from one on, cut to the shortest.
-  static std::vector<HostArgs> rows(HostMachine& m, const Call& c, std::size_t from, bool strict) {
-    std::vector<std::vector<HostValue>> all;
-    for (std::size_t i = from; i < c.args.size(); ++i) all.push_back(m.iterate(c.args[i], c.place));
-    std::size_t shortest = all.empty() ? 0 : all[0].size();
-    for (const auto& one : all) {
-      if (strict && one.size() != all[0].size()) m.raise("ValueError", "zip() of lengths that differ", c.place);
-      shortest = std::min(shortest, one.size());
-    }
-    std::vector<HostArgs> out(shortest);
-    for (std::size_t i = 0; i < shortest; ++i)
-      for (const auto& one : all) m.step(c.place), out[i].push_back(one[i]);
-    return out;
   }
 
   // ---- numbers
@@ -67,9 +63,7 @@ struct HostMachine::Builtins {
   }
 
   static double parsed(HostMachine& m, const std::string& written, py::Place place) {
-    std::string digits(text_trim(written));
-    std::transform(digits.begin(), digits.end(), digits.begin(),
-                   [](char l) { return l >= 'A' && l <= 'Z' ? static_cast<char>(l + 32) : l; });
+    std::string digits = text_lower(text_trim(written));
     if (digits.starts_with('+')) digits.erase(0, 1);
     double v = 0;
     const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), v);
@@ -118,30 +112,26 @@ struct HostMachine::Builtins {
 
   static HostValue sum(HostMachine& m, const Call& c) {
     HostValue total = c.args.size() > 1 ? c.args[1] : whole(0);
-    for (const HostValue& v : items(m, c)) m.step(c.place), total = m.binary(py::Op::add, total, v, c.place);
+    for (const HostValue& v : m.each(c.args[0], c.place)) total = m.binary(py::Op::add, total, v, c.place);
     return total;
   }
 
   static HostValue min_max(HostMachine& m, const Call& c) {
     const HostValue *otherwise = keyword(c.kwargs, "default"), *key = keyword(c.kwargs, "key");
     if (c.args.empty()) m.raise("TypeError", fmt::format("{}() needs an argument", c.name), c.place);
-    const std::vector<HostValue> of = c.args.size() == 1 ? items(m, c) : c.args;
-    if (of.empty()) {
-      if (otherwise != nullptr) return *otherwise;
-      m.raise("ValueError", fmt::format("{}() of nothing", c.name), c.place);
-    }
     const auto rank = [&](const HostValue& v) {
       return key == nullptr || key->is(Kind::none) ? v : m.call(*key, {v}, {}, c.place);
     };
-    std::size_t best = 0;
-    HostValue best_rank = rank(of[0]);
-    for (std::size_t i = 1; i < of.size(); ++i) {
-      HostValue r = rank(of[i]);
-      if (!m.compare(c.name == "min" ? py::Op::lt : py::Op::gt, r, best_rank, c.place)) continue;
-      best = i;
+    std::optional<HostValue> best, best_rank;
+    for (HostValue& v : m.each(c.args.size() == 1 ? c.args[0] : HostValue::sequence(Kind::tuple, c.args), c.place)) {
+      HostValue r = rank(v);
+      if (best && !m.compare(c.name == "min" ? py::Op::lt : py::Op::gt, r, *best_rank, c.place)) continue;
+      best = std::move(v);
       best_rank = std::move(r);
     }
-    return of[best];
+    if (best) return std::move(*best);
+    if (otherwise != nullptr) return *otherwise;
+    m.raise("ValueError", fmt::format("{}() of nothing", c.name), c.place);
   }
 
   // ---- truth and text
@@ -151,7 +141,7 @@ struct HostMachine::Builtins {
   }
 
   static HostValue any_all(HostMachine& m, const Call& c) {
-    for (const HostValue& v : items(m, c))
+    for (const HostValue& v : m.each(c.args[0], c.place))
       if (m.truth(v, c.place) == (c.name == "any")) return HostValue::boolean(c.name == "any");
     return HostValue::boolean(c.name == "all");
   }
@@ -227,23 +217,16 @@ struct HostMachine::Builtins {
 
   static HostValue list(HostMachine& m, const Call& c) { return HostValue::sequence(Kind::list, items(m, c)); }
   static HostValue tuple(HostMachine& m, const Call& c) { return HostValue::sequence(Kind::tuple, items(m, c)); }
-  static HostValue iter(HostMachine& m, const Call& c) {
-    return c.args[0].is(Kind::iterator) ? c.args[0] : HostValue::sequence(Kind::iterator, items(m, c));
-  }
+  static HostValue iterator(HostMachine& m, const Call& c) { return m.make_python_iterator(c); }
   static HostValue sorted(HostMachine& m, const Call& c) {
     std::vector<HostValue> out = items(m, c);
     m.sort(out, c.kwargs, c.place);
     return HostValue::sequence(Kind::list, std::move(out));
   }
-  static HostValue reversed(HostMachine& m, const Call& c) {
-    std::vector<HostValue> out = items(m, c);
-    std::reverse(out.begin(), out.end());
-    return HostValue::sequence(Kind::list, std::move(out));
-  }
-
   static HostValue set(HostMachine& m, const Call& c) {
     HostValue out = HostValue::sequence(Kind::set, {});
-    for (HostValue& v : items(m, c)) m.add_unique(*out.items, std::move(v), c.place);
+    if (!c.args.empty())
+      for (HostValue& v : m.each(c.args[0], c.place)) m.add_unique(*out.items, std::move(v), c.place);
     return out;
   }
 
@@ -256,8 +239,8 @@ struct HostMachine::Builtins {
 
   static HostValue dict_fromkeys(HostMachine& m, const Call& c) {
     HostValue out = HostValue::sequence(Kind::dict, {});
-    for (const HostValue& key : items(m, c))
-      m.step(c.place), m.set_item(out, key, c.args.size() > 1 ? c.args[1] : HostValue{}, c.place);
+    for (const HostValue& key : m.each(c.args[0], c.place))
+      m.set_item(out, key, c.args.size() > 1 ? c.args[1] : HostValue{}, c.place);
     return out;
   }
 
@@ -268,53 +251,12 @@ struct HostMachine::Builtins {
   }
 
   static HostValue next(HostMachine& m, const Call& c) {
-    const Checkpoint before = m.checkpoint();
-    try {
-      if (auto item = m.own(c.args[0], "__next__", {}, c.place)) return *item;
-    } catch (const HostRaise& raised) {
-      if (raised.type != "StopIteration" || c.args.size() < 2) throw;
-      m.recover(before);
-      return c.args[1];
-    }
-    const bool one_by_one = c.args[0].is(Kind::iterator);
-    std::vector<HostValue> all = one_by_one ? std::vector<HostValue>{} : items(m, c);
-    std::vector<HostValue>& left = one_by_one ? c.args[0].items->values : all;
-    if (left.empty() && c.args.size() > 1) return c.args[1];
-    if (left.empty()) m.raise("StopIteration", "", c.place);
-    m.spend(left.size() / 8, c.place);
-    HostValue first = std::move(left.front());
-    left.erase(left.begin());
-    return first;
-  }
-
-  static HostValue enumerate(HostMachine& m, const Call& c) {
-    std::int64_t i = c.args.size() > 1 ? m.integer(c.args[1], c.place) : 0;
-    std::vector<HostValue> out;
-    for (HostValue& v : items(m, c)) {
-      out.push_back(HostValue::sequence(Kind::tuple, {HostValue::of(i), std::move(v)}));
-      if (__builtin_add_overflow(i, 1, &i)) m.too_large(c.place);
-    }
-    return HostValue::sequence(Kind::list, std::move(out));
-  }
-
-  static HostValue zip(HostMachine& m, const Call& c) {
-    const HostValue* strict = keyword(c.kwargs, "strict");
-    std::vector<HostValue> out;
-    for (HostArgs& row : rows(m, c, 0, strict != nullptr && m.truth(*strict, c.place)))
-      out.push_back(HostValue::sequence(Kind::tuple, std::move(row)));
-    return HostValue::sequence(Kind::list, std::move(out));
-  }
-
-  static HostValue map_filter(HostMachine& m, const Call& c) {
-    std::vector<HostValue> out;
-    for (const HostArgs& row : rows(m, c, 1, false)) {
-      HostValue r = c.args[0].is(Kind::none) ? row[0] : m.call(c.args[0], row, {}, c.place);
-      if (c.name == "map")
-        out.push_back(std::move(r));
-      else if (m.truth(r, c.place))
-        out.push_back(row[0]);
-    }
-    return HostValue::sequence(Kind::list, std::move(out));
+    if (!m.is_iterator(c.args[0]))
+      m.raise("TypeError", fmt::format("'{}' object is not an iterator", host_type_name(c.args[0])), c.place);
+    if (c.args[0].is(Kind::object) && c.args.size() < 2) return *m.own(c.args[0], "__next__", {}, c.place);
+    if (auto item = m.advance(c.args[0], c.place)) return std::move(*item);
+    if (c.args.size() > 1) return c.args[1];
+    m.raise_stop(c.args[0], c.place);
   }
 
   // ---- objects and types
@@ -337,7 +279,7 @@ struct HostMachine::Builtins {
     if (v.is(Kind::tuple) && !v.text.empty()) return HostValue::path(v.text);
     for (const auto& [kind, path] : kPaths)
       if (v.is(kind)) return HostValue::path(path);
-    return HostValue::path("builtins." + std::string(host_type_name(v)));
+    return HostValue::path(type_path(v));
   }
 
   // staticmethod, classmethod, property: a function as they make it a method, where a class is made.
@@ -387,8 +329,8 @@ HostMachine::Builtins::Run HostMachine::Builtins::find(std::string_view name) {
       {"dict", dict},
       {"dict.fromkeys", dict_fromkeys},
       {"divmod", divmod},
-      {"enumerate", enumerate},
-      {"filter", map_filter},
+      {"enumerate", iterator},
+      {"filter", iterator},
       {"float", of_float},
       {"format", format},
       {"frozenset", set},
@@ -399,10 +341,10 @@ HostMachine::Builtins::Run HostMachine::Builtins::find(std::string_view name) {
       {"int", [](HostMachine& m, const Call& c) { return m.call_int(c.args, c.place); }},
       {"isinstance", is_instance},
       {"issubclass", is_subclass},
-      {"iter", iter},
+      {"iter", iterator},
       {"len", len},
       {"list", list},
-      {"map", map_filter},
+      {"map", iterator},
       {"max", min_max},
       {"min", min_max},
       {"next", next},
@@ -414,7 +356,7 @@ HostMachine::Builtins::Run HostMachine::Builtins::find(std::string_view name) {
       {"print", [](HostMachine&, const Call&) { return HostValue{}; }},
       {"range", range},
       {"repr", str},
-      {"reversed", reversed},
+      {"reversed", iterator},
       {"round", round},
       {"set", set},
       {"slice", slice},
@@ -425,7 +367,7 @@ HostMachine::Builtins::Run HostMachine::Builtins::find(std::string_view name) {
       {"super", [](HostMachine& m, const Call& c) { return m.make_super(c.args, c.place); }},
       {"tuple", tuple},
       {"type", type},
-      {"zip", zip},
+      {"zip", iterator},
   };
   return find_row(kAll, name);
 }
@@ -567,9 +509,16 @@ constexpr TypeRow kTypes[] = {
     {"types.NoneType", is_of<Kind::none>},
     {".Autotuner", [](const HostValue& v) { return v.is(Kind::kernel) && v.items != nullptr; }},
     {".Callable", can_call},
+    {".Generator", [](const HostValue& v) { return v.is(Kind::iterator) && v.items->source->frame != nullptr; }},
     {".Iterable",
      [](const HostValue& v) {
-       return v.is_sequence() || v.is(Kind::dict) || v.is(Kind::string) || v.is(Kind::iterator);
+       return v.is_sequence() || v.is(Kind::dict) || v.is(Kind::string) || v.is(Kind::iterator) ||
+              (v.is(Kind::object) && v.klass->method("__iter__") != nullptr);
+     }},
+    {".Iterator",
+     [](const HostValue& v) {
+       return v.is(Kind::iterator) ||
+              (v.is(Kind::object) && v.klass->method("__iter__") != nullptr && v.klass->method("__next__") != nullptr);
      }},
     {".JITFunction", is_of<Kind::kernel>},
     {".Mapping", is_of<Kind::dict>},
@@ -593,6 +542,7 @@ bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Pla
   }
   if (type.is(Kind::none)) return v.is(Kind::none);  // of int | None
   if (!type.is(Kind::path)) return false;
+  if (v.is(Kind::iterator) && type_path(v) == type.text.get()) return true;
   return std::any_of(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& row) {
     return (row.type.starts_with('.') ? type.text.get().ends_with(row.type) : type.text == row.type) && row.holds(v);
   });

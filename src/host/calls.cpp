@@ -57,74 +57,6 @@ const std::string& HostMachine::string_of(const HostValue& v, py::Place place) c
   return v.text;
 }
 
-std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place) {
-  switch (v.kind) {
-    case Kind::tuple:
-    case Kind::list:
-    case Kind::set: spend(v.items->values.size() / 2, place); return v.items->values;
-    case Kind::iterator: spend(v.items->values.size() / 2, place); return std::exchange(v.items->values, {});
-    case Kind::dict: {
-      spend(v.items->values.size() / 4, place);
-      std::vector<HostValue> keys;
-      for (std::size_t i = 0; i < v.items->values.size(); i += 2) keys.push_back(v.items->values[i]);
-      return keys;
-    }
-    case Kind::string: {
-      std::vector<HostValue> letters;
-      for (std::string& c : text_letters(v.text)) step(place), letters.push_back(HostValue::string(std::move(c)));
-      return letters;
-    }
-    case Kind::object: {
-      if (auto items = own(v, "__iter__", {}, place)) {
-        if (!items->is(Kind::object)) return iterate(*items, place);
-        if (items->klass->method("__next__") == nullptr)
-          raise("TypeError", fmt::format("iter() returned non-iterator of type '{}'", host_type_name(*items)), place);
-        return drain(*items, place);
-      }
-      if (!is_named_tuple(v)) raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
-      return plain_tuple(v).items->values;
-    }
-    case Kind::integer: {  // the members in a flag
-      if (!is_flag(v)) raise("TypeError", "int is not iterable", place);
-      std::vector<HostValue> members = iterate(class_value(v.klass), place);
-      std::erase_if(members,
-                    [&](const HostValue& m) { return m.integer == 0 || (m.integer & v.integer) != m.integer; });
-      return members;
-    }
-    case Kind::klass: {
-      if (v.klass->form != HostClass::Form::enumeration)
-        raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
-      std::vector<HostValue> members;
-      for (const HostClass::Field& f : v.klass->fields) members.push_back(*class_attribute(v, f.name));
-      return members;
-    }
-    case Kind::tensor: {  // its rows, as views
-      if (desc(v).sizes.empty()) raise("TypeError", "iteration over a 0-d tensor", place);
-      return tensor_method(v, "unbind", {}, {}, place).items->values;
-    }
-    case Kind::opaque:
-      refuse(Code::pass, "replacement_args takes its arguments apart", place, "return them whole: (x, y, \"route\")");
-    default: raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
-  }
-}
-
-// All that is still to come of an object with __next__.
-std::vector<HostValue> HostMachine::drain(const HostValue& iterator, py::Place place) {
-  const Checkpoint before = checkpoint();
-  std::vector<HostValue> out;
-  while (out.size() < kMostItems) {
-    try {
-      out.push_back(*own(iterator, "__next__", {}, place));
-    } catch (const HostRaise& raised) {
-      if (raised.type != "StopIteration") throw;
-      recover(before);
-      return out;
-    }
-  }
-  refuse(Code::limit, fmt::format("an iterator gives more than {} values", kMostItems), place,
-         "those of a wrapper are taken at once, so they must end");
-}
-
 HostValue HostMachine::call(const HostValue& callee, HostArgs args, HostKwargs kwargs, py::Place place) {
   step(place);
   switch (callee.kind) {
@@ -217,6 +149,7 @@ HostValue HostMachine::call_method(const HostValue& object, const std::string& n
     case Kind::boolean:
     case Kind::integer:
     case Kind::real: out = number_method(object, name, place); break;
+    case Kind::iterator: out = iterator_method(object, name, args, place); break;
     case Kind::config:
       if (name == "all_kwargs") {
         out = HostValue::sequence(Kind::dict, config_item(object, ConfigItem::meta).items->values);

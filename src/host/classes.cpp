@@ -249,7 +249,8 @@ void HostMachine::define_method(const py::Stmt& s, Frame& frame) {
 
 void HostMachine::run_in_class(const py::Stmt& s, Frame& frame) {
   HostClass& made = *frame.making;
-  if (!is_field(s, *frame.module)) run(s, frame);
+  const py::Stmt* const alone = &s;
+  if (!is_field(s, *frame.module)) run({&alone, 1}, frame);
   if (made.form == Form::enumeration) return number_members(frame, s.place);
   const bool field = s.kind == py::StmtKind::annotated && s.targets[0]->kind == py::ExprKind::name &&
                      py::print(*s.annotation).find("ClassVar") == std::string::npos;
@@ -414,6 +415,10 @@ std::optional<HostValue> HostMachine::object_attribute(const HostValue& object, 
   if (name == "__class__") return class_value(object.klass);
   if (name == "__dict__") return HostValue::sequence(Kind::dict, object.items->values);
   if (object.klass->form == Form::exception && (name == "__cause__" || name == "__context__")) return HostValue{};
+  if (object.klass->name == "StopIteration" && name == "value") {
+    const HostValue* args = find_attribute(object, "args");
+    return args != nullptr && !args->items->values.empty() ? args->items->values[0] : HostValue{};
+  }
   const HostClass& c = *object.klass;
   if (const HostClass::Method* m = c.method(name)) {
     if (m->form == MethodForm::property) return call_function(m->function, {object}, {}, place);

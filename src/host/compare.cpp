@@ -143,8 +143,9 @@ bool HostMachine::contains(const HostValue& container, const HostValue& item, py
   if (container.is(Kind::tensor))
     refuse(Code::policy, "a tensor's values are searched in a wrapper", place, "values are known to kernels only");
   if (is_flag(container) && is_flag(item)) return (container.integer & item.integer) == item.integer;
-  const std::vector<HostValue> items = iterate(container, place);
-  return std::any_of(items.begin(), items.end(), [&](const HostValue& v) { return equal(item, v, place); });
+  for (const HostValue& v : each(container, place))
+    if (equal(item, v, place)) return true;
+  return false;
 }
 
 bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py::Place place) {
@@ -285,6 +286,7 @@ bool HostMachine::holds_state(const HostValue& v, py::Place place, int depth) {
   if (v.is(Kind::kernel)) return false;                          // with decorators that nobody can ask for
   if (v.is(Kind::function) && v.function->closure) return true;  // a function of the module holds nothing
   if (v.is(Kind::tensor) || v.is(Kind::launcher) || v.is(Kind::opaque) || v.is(Kind::method)) return true;
+  if (v.items && v.items->source && v.items->source->frame) return true;  // whatever a generator has in its variables
   if (v.items && v.items->factory && holds_state(*v.items->factory, place, depth + 1)) return true;
   return v.items && std::any_of(v.items->values.begin(), v.items->values.end(),
                                 [&](const HostValue& item) { return holds_state(item, place, depth + 1); });

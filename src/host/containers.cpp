@@ -50,9 +50,14 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
     return HostValue{};
   }
   if (name == "extend") {
-    for (HostValue& v : iterate(args[0], place)) {
+    const auto add = [&](HostValue& v) {
       check_write(*object.items, v, place);
       items.push_back(std::move(v));
+    };
+    if (args[0].is(Kind::list)) {  // perhaps itself
+      for (HostValue& v : iterate(args[0], place)) add(v);
+    } else {
+      for (HostValue& v : each(args[0], place)) add(v);
     }
     return HostValue{};
   }
@@ -132,7 +137,7 @@ std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::s
   }
   if (name == "update") {
     for (const HostValue& more : args)
-      for (HostValue& v : iterate(more, place)) {
+      for (HostValue& v : each(more, place)) {
         check_write(*object.items, v, place);
         add_unique(*object.items, std::move(v), place);
       }
@@ -215,7 +220,7 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
       const std::vector<HostValue> other = args[0].items->values;
       for (std::size_t i = 0; i + 1 < other.size(); i += 2) set_item(target, other[i], other[i + 1], place);
     } else if (!args.empty()) {
-      for (const HostValue& pair : iterate(args[0], place))
+      for (const HostValue& pair : each(args[0], place))
         set_item(target, get_item(pair, HostValue::of(std::int64_t{0}), place),
                  get_item(pair, HostValue::of(std::int64_t{1}), place), place);
     }

@@ -13,100 +13,95 @@ using Kind = HostValue::Kind;
 
 namespace {
 
-// Whether a def is under @contextlib.contextmanager.
-bool makes_context(const PassModule& module, const py::Stmt* def) {
+// Whether a value is what a function under @contextlib.contextmanager gave.
+bool is_generator_context(const HostValue& v) {
+  const HostFrame* frame = v.is(Kind::iterator) ? v.items->source->frame.get() : nullptr;
+  const py::Stmt* def = frame != nullptr ? frame->generator : nullptr;
   return def != nullptr && std::any_of(def->decorators.begin(), def->decorators.end(), [&](const py::Expr* d) {
-           return resolve_path(module, *d) == "contextlib.contextmanager";
+           return resolve_path(*frame->module, *d) == "contextlib.contextmanager";
          });
 }
 
-// The function that a call of a context's name runs; null for any other callee.
-const HostFunction* context_function(const HostValue& callee) {
-  const HostFunction* f = nullptr;
-  if (callee.is(Kind::function)) f = callee.function.get();
-  if (callee.is(Kind::method) && callee.items->values[0].is(Kind::object))
-    if (const HostClass::Method* m = callee.items->values[0].klass->method(callee.text)) f = &m->function;
-  return f != nullptr && makes_context(*f->module, f->statement) ? f : nullptr;
+// What Python's own contexts and torch's are called: by a path, or by a call of one with its arguments.
+std::string path_of(const HostValue& context) {
+  if (context.is(Kind::partial)) return context.items->values[0].text;
+  return context.is(Kind::path) ? context.text.get() : std::string();
+}
+
+bool suppresses(const HostValue& context) {
+  return context.is(Kind::partial) && path_of(context) == "contextlib.suppress";
 }
 
 }  // namespace
 
-HostMachine::Flow HostMachine::run_with(const py::Stmt& s, Frame& frame, std::size_t item) {
-  if (item + 1 >= s.targets.size()) return run(s.body, frame);
-  const py::Expr& written = *s.targets[item];
-  if (written.kind == py::ExprKind::call)
-    if (const HostValue callee = eval(*written.items[0], frame); context_function(callee) != nullptr)
-      return run_generator_context(written, callee, s, frame, item);
-  const HostValue context = eval(written, frame);
-  if (context.is(Kind::object)) return run_own_context(context, s, frame, item);
-  HostValue entered;
-  const HostValue* made = context.is(Kind::partial) ? context.items->values.data() : nullptr;  // of contextlib
-  const std::string path = made != nullptr          ? made[0].text.get()
-                           : context.is(Kind::path) ? context.text.get()
-                                                    : std::string();
-  if (path == "contextlib.nullcontext" && made != nullptr && !made[1].items->values.empty())
-    entered = made[1].items->values[0];
-  const bool suppresses = path == "contextlib.suppress" && made != nullptr;
-  if (!suppresses && !context.is(Kind::device) && !is_context(path))
-    refuse(Code::host, "this with statement in a wrapper", written.place,
+// Each context is a block around the next one, so what raises there is its to see.
+void HostMachine::begin_with(const py::Stmt& s, Frame& frame) {
+  for (std::size_t item = 0; item + 1 < s.targets.size(); item += 2) {
+    HostValue context = eval(*s.targets[item], frame);
+    HostValue entered = enter_context(context, s.targets[item]->place);
+    auto kept = std::make_unique<HostKept>();
+    kept->value = std::move(context);
+    frame.blocks.push_back({HostBlock::Kind::context, {}, item, &s, std::move(kept)});
+    if (s.targets[item + 1] != nullptr) assign(*s.targets[item + 1], std::move(entered), frame);
+  }
+  frame.blocks.push_back({HostBlock::Kind::plain, s.body});
+}
+
+HostValue HostMachine::enter_context(const HostValue& context, py::Place place) {
+  if (is_generator_context(context)) {
+    if (auto entered = advance(context, place)) return std::move(*entered);
+    raise("RuntimeError", "generator didn't yield", place);
+  }
+  if (context.is(Kind::object)) {
+    if (context.klass->method("__enter__") == nullptr || context.klass->method("__exit__") == nullptr)
+      raise("TypeError",
+            fmt::format("'{}' object does not support the context manager protocol", host_type_name(context)), place);
+    return *own(context, "__enter__", {}, place);
+  }
+  if (context.is(Kind::device)) {
+    ++places_;
+    return {};
+  }
+  const std::string path = path_of(context);
+  if (path == "contextlib.nullcontext" && context.is(Kind::partial) && !context.items->values[1].items->values.empty())
+    return context.items->values[1].items->values[0];
+  if (!suppresses(context) && !is_context(path))
+    refuse(Code::host, "this with statement in a wrapper", place,
            "known are the file's own contexts, contextlib.contextmanager, suppress and nullcontext, and those of torch "
            "that change nothing here");
-  if (s.targets[item + 1] != nullptr) assign(*s.targets[item + 1], std::move(entered), frame);
-  const Within<bool> placing(places_, places_ || context.is(Kind::device));
-  if (!suppresses) return run_with(s, frame, item + 2);
-  const Checkpoint before = checkpoint();
-  try {
-    return run_with(s, frame, item + 2);
-  } catch (const HostRaise& raised) {
-    if (!catches(made[1], raised)) throw;
-    recover(before);
-    return Flow::next;
-  }
+  return {};
 }
 
-// An object with __enter__ and __exit__.
-HostMachine::Flow HostMachine::run_own_context(const HostValue& context, const py::Stmt& s, Frame& frame,
-                                               std::size_t item) {
-  const py::Place place = s.targets[item]->place;
-  if (context.klass->method("__enter__") == nullptr || context.klass->method("__exit__") == nullptr)
-    raise("TypeError",
-          fmt::format("'{}' object does not support the context manager protocol", host_type_name(context)), place);
-  HostValue entered = *own(context, "__enter__", {}, place);
-  if (s.targets[item + 1] != nullptr) assign(*s.targets[item + 1], std::move(entered), frame);
-  const Checkpoint before = checkpoint();
-  Flow flow = Flow::next;
-  try {
-    flow = run_with(s, frame, item + 2);
-  } catch (const HostRaise& raised) {
-    recover(before);
-    const HostValue exception = exception_of(raised);
-    const HostValue type = eval_attribute(exception, "__class__", place);
-    if (!truth(*own(context, "__exit__", {type, exception, {}}, place), place)) throw;
-    return Flow::next;
+bool HostMachine::leave_context(const HostValue& context, const HostRaise* raised, py::Place place) {
+  if (context.is(Kind::device)) --places_;
+  if (context.is(Kind::iterator)) return leave_generator(context, raised, place);
+  if (suppresses(context)) return raised != nullptr && catches(context.items->values[1], *raised);
+  if (!context.is(Kind::object)) return false;
+  if (raised == nullptr) {
+    own(context, "__exit__", {{}, {}, {}}, place);
+    return false;
   }
-  own(context, "__exit__", {{}, {}, {}}, place);
-  return flow;
+  const HostValue exception = exception_of(*raised);
+  const HostValue type = eval_attribute(exception, "__class__", place);
+  return truth(*own(context, "__exit__", {type, exception, {}}, place), place);
 }
 
-// A generator under @contextlib.contextmanager: the body of the with runs where it yields.
-HostMachine::Flow HostMachine::run_generator_context(const py::Expr& call, const HostValue& callee, const py::Stmt& s,
-                                                     Frame& frame, std::size_t item) {
-  HostArgs args;
-  HostKwargs kwargs;
-  eval_arguments(call, frame, args, kwargs);
-  if (callee.is(Kind::method)) args.insert(args.begin(), callee.items->values[0]);
-  const HostFunction function = *context_function(callee);
-  Flow flow = Flow::next;
-  int yields = 0;
-  call_function(function, std::move(args), std::move(kwargs), call.place, [&](HostValue entered) {
-    if (++yields > 1) raise("RuntimeError", "generator didn't stop", call.place);
-    const PassModule* inside = std::exchange(current_, frame.module);
-    if (s.targets[item + 1] != nullptr) assign(*s.targets[item + 1], std::move(entered), frame);
-    flow = run_with(s, frame, item + 2);
-    current_ = inside;
-  });
-  if (yields == 0) raise("RuntimeError", "generator didn't yield", call.place);
-  return flow;
+// It goes on behind its yield, or the exception is raised there; then it has to end.
+bool HostMachine::leave_generator(const HostValue& context, const HostRaise* raised, py::Place place) {
+  if (raised == nullptr) {
+    if (advance(context, place)) raise("RuntimeError", "generator didn't stop", place);
+    return false;
+  }
+  const bool stop = raised->type == "StopIteration";  // which comes out of a generator as another exception
+  const Checkpoint before = checkpoint();
+  try {
+    if (throw_into(context, *raised, place)) raise("RuntimeError", "generator didn't stop after throw()", place);
+  } catch (const HostRaise& other) {
+    if (!stop || other.type != "RuntimeError") throw;
+    recover(before);
+    return false;
+  }
+  return true;
 }
 
 }  // namespace passnet

@@ -22,13 +22,6 @@ bool is_member(std::string_view name, const HostValue& v) {
   return !python && !v.is(Kind::function) && !v.is(Kind::kernel);
 }
 
-std::string lower(std::string_view name) {
-  std::string out(name);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  return out;
-}
-
 // What follows the highest number so far: the next one or, of flags, the next bit.
 std::optional<Integer> following(const std::vector<HostValue>& before, bool bit) {
   Integer highest = 0;
@@ -55,7 +48,7 @@ HostValue HostMachine::next_value(std::string_view name, const std::vector<HostV
                 {HostValue::string(std::string(name)), HostValue::of(std::int64_t{1}),
                  HostValue::of(static_cast<std::int64_t>(before.size())), HostValue::sequence(Kind::list, before)},
                 {}, place);
-  if (made.auto_value == HostClass::Auto::lower) return HostValue::string(lower(name));
+  if (made.auto_value == HostClass::Auto::lower) return HostValue::string(text_lower(name));
   const auto next = following(before, made.auto_value == HostClass::Auto::bit);
   if (!next) too_large(place);
   return HostValue::of(*next);

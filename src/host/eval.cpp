@@ -25,10 +25,9 @@ HostValue HostMachine::eval_name(const py::Expr& e, Frame& frame) {
 }
 
 HostValue HostMachine::eval(const py::Expr& e, Frame& frame) {
-  constexpr int kDeepest = 800;            // of the machine's own stack
   constexpr std::size_t kBytesAStep = 64;  // of a string, which takes memory
   step(e.place);
-  if (nesting_ >= kDeepest) refuse(Code::limit, "expressions and calls are nested too deeply", e.place);
+  if (nesting_ >= kDeepestStack) refuse(Code::limit, "expressions and calls are nested too deeply", e.place);
   ++nesting_;
   HostValue v = eval_one(e, frame);
   --nesting_;
@@ -110,25 +109,9 @@ HostValue HostMachine::eval_one(const py::Expr& e, Frame& frame) {
     case K::generator: return eval_comprehension(e, frame);
     case K::named: {
       const HostValue v = eval(*e.items[1], frame);
+      const Within<std::shared_ptr<HostScope>> outside(frame.scope, frame.outside ? frame.outside : frame.scope);
       assign(*e.items[0], v, frame);
       return v;
-    }
-    case K::yield: {
-      if (frame.at_yield && e.text.empty()) {
-        frame.at_yield(e.items.empty() ? HostValue{} : eval(*e.items[0], frame));
-        return {};
-      }
-      if (!frame.yielded.items) raise("SyntaxError", "'yield' outside function", e.place);
-      HostArgs values;
-      if (!e.text.empty())
-        values = iterate(eval(*e.items[0], frame), e.place);
-      else
-        values.push_back(e.items.empty() ? HostValue{} : eval(*e.items[0], frame));
-      for (HostValue& v : values) {
-        check_write(*frame.yielded.items, v, e.place);
-        frame.yielded.items->values.push_back(std::move(v));
-      }
-      return {};
     }
     case K::ellipsis: {
       HostValue v;
@@ -136,40 +119,6 @@ HostValue HostMachine::eval_one(const py::Expr& e, Frame& frame) {
       return v;
     }
     default: refuse(Code::host, fmt::format("'{}' in a wrapper", py::print(e).substr(0, 60)), e.place);
-  }
-}
-
-HostValue HostMachine::eval_comprehension(const py::Expr& e, Frame& frame) {
-  Frame inner = frame;  // its variables stay inside
-  inner.scope = std::make_shared<HostScope>();
-  inner.scope->parent = frame.scope;
-  std::vector<HostValue> out;
-  comprehend(e, 0, inner, out);
-  if (e.kind == py::ExprKind::dict_comp) {
-    HostValue dict = HostValue::sequence(Kind::dict, {});
-    for (std::size_t i = 0; i + 1 < out.size(); i += 2) set_item(dict, out[i], std::move(out[i + 1]), e.place);
-    return dict;
-  }
-  if (e.kind != py::ExprKind::set_comp)
-    return HostValue::sequence(e.kind == py::ExprKind::generator ? Kind::iterator : Kind::list, std::move(out));
-  HostValue set = HostValue::sequence(Kind::set, {});
-  for (HostValue& item : out) add_unique(*set.items, std::move(item), e.place);
-  return set;
-}
-
-void HostMachine::comprehend(const py::Expr& e, std::size_t clause, Frame& frame, std::vector<HostValue>& out) {
-  if (clause == e.clauses().size()) {
-    for (const py::Expr* item : e.items) out.push_back(eval(*item, frame));
-    return;
-  }
-  const py::Clause c = e.clauses()[clause];
-  for (HostValue& item : iterate(eval(*c.iterable, frame), e.place)) {
-    step(e.place);
-    assign(*c.target, std::move(item), frame);
-    const bool keep = std::all_of(c.conditions.begin(), c.conditions.end(), [&](const py::Expr* condition) {
-      return truth(eval(*condition, frame), condition->place);
-    });
-    if (keep) comprehend(e, clause + 1, frame, out);
   }
 }
 
@@ -188,7 +137,9 @@ HostValue HostMachine::eval_call(const py::Expr& e, Frame& frame) {
   HostArgs args;
   HostKwargs kwargs;
   eval_arguments(e, frame, args, kwargs);
-  return call(callee, std::move(args), std::move(kwargs), e.place);
+  HostValue out = call(callee, std::move(args), std::move(kwargs), e.place);
+  if (!abandoned_->frames.empty()) close_abandoned();
+  return out;
 }
 
 void HostMachine::eval_arguments(const py::Expr& e, Frame& frame, HostArgs& args, HostKwargs& kwargs) {

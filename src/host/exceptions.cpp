@@ -13,6 +13,7 @@ using Kind = HostValue::Kind;
 namespace {
 
 constexpr std::pair<std::string_view, std::string_view> kParents[] = {{"Exception", "BaseException"},
+                                                                      {"GeneratorExit", "BaseException"},
                                                                       {"KeyboardInterrupt", "BaseException"},
                                                                       {"SystemExit", "BaseException"},
                                                                       {"ArithmeticError", "Exception"},

@@ -53,15 +53,13 @@ HostValue HostMachine::default_value(const HostFunction& f, std::size_t paramete
   return module_constant(*f.module, *p.default_value, p.name, p.place);  // made once, when the module is read
 }
 
-HostValue HostMachine::call_function(const HostFunction& f, HostArgs args, HostKwargs kwargs, py::Place place,
-                                     std::function<void(HostValue)> at_yield) {
+HostValue HostMachine::call_function(const HostFunction& f, HostArgs args, HostKwargs kwargs, py::Place place) {
   if (++depth_ > limits_.depth)
     refuse(Code::limit, "functions call one another too deeply", place, "a wrapper may not recurse without end");
   Frame frame;
   frame.module = f.module;
   frame.scope = std::make_shared<HostScope>();
   frame.scope->parent = f.closure;
-  frame.at_yield = std::move(at_yield);
   bind_parameters(f, std::move(args), std::move(kwargs), frame, place);
   const Within<Calling> within(calling_, {});
   if (f.parent && !frame.scope->names.empty()) {
@@ -72,17 +70,22 @@ HostValue HostMachine::call_function(const HostFunction& f, HostArgs args, HostK
                              HostValue::sequence(Kind::tuple, {class_value(f.parent), frame.scope->names[0].second}),
                              HostValue::sequence(Kind::dict, {})}));
   }
+  if (f.lambda == nullptr && f.statement->yields) {
+    --depth_;
+    frame.generator = f.statement;
+    frame.blocks.push_back({HostBlock::Kind::plain, f.statement->body});
+    const auto next = [](HostMachine& m, HostItems& it, py::Place asked) { return m.resume(it, asked); };
+    return make_generator(std::move(frame), next, {});
+  }
   const PassModule* caller = std::exchange(current_, f.module);
-  const bool generator = f.lambda == nullptr && f.statement->yields;
-  if (generator) frame.yielded = HostValue::sequence(Kind::iterator, {});
+  HostValue result;
   if (f.lambda != nullptr)
-    frame.result = eval(*f.lambda->items[0], frame);
-  else
-    run(f.statement->body, frame);
-  if (generator) frame.result = frame.yielded;  // what it would give one by one
+    result = eval(*f.lambda->items[0], frame);
+  else if (run(f.statement->body, frame) == Flow::returned)
+    result = std::move(frame.result);
   current_ = caller;
   --depth_;
-  return std::move(frame.result);
+  return result;
 }
 
 void HostMachine::bind_parameters(const HostFunction& f, HostArgs args, HostKwargs kwargs, Frame& frame,
@@ -185,12 +188,16 @@ HostScope* HostMachine::module_scope(const PassModule& module) {
   frame.scope = kept;
   const PassModule* caller = std::exchange(current_, &module);
   const Checkpoint before = checkpoint();
-  for (const py::Stmt* s : module.top_level) {
+  const auto handled = static_cast<std::ptrdiff_t>(handling_.size());
+  const int placing = places_;
+  for (const py::Stmt* const& s : module.top_level) {
     try {
-      run(*s, frame);
+      run({&s, 1}, frame);
     } catch (const HostRaise&) {
     } catch (const Failure& failure) {
       if (failure.error.code == Code::limit || failure.error.code == Code::integrity) throw;
+      handling_.erase(handling_.begin() + handled, handling_.end());
+      places_ = placing;
     }
     recover(before);
   }
@@ -282,8 +289,14 @@ HostValue HostMachine::module_value(const PassModule& module, std::string_view n
     }
     case Binding::Kind::expression: {
       const HostValue whole = module_constant(*b->owner, *b->value, name, place);
-      return b->unpack == Binding::kWhole ? whole
-                                          : get_item(whole, HostValue::of(static_cast<std::int64_t>(b->unpack)), place);
+      if (b->unpack == Binding::kWhole) return whole;
+      HostValue items = whole;
+      if (is_iterator(whole)) {  // which gives them once
+        const auto [known, fresh] = unpacked_.try_emplace(b->value);
+        if (fresh) known->second = HostValue::sequence(Kind::tuple, iterate(whole, place));
+        items = known->second;
+      }
+      return get_item(items, HostValue::of(static_cast<std::int64_t>(b->unpack)), place);
     }
   }
   return {};

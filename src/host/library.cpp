@@ -102,11 +102,11 @@ struct HostMachine::Library {
   }
 
   static std::optional<HostValue> reduce(HostMachine& m, const Call& c) {
-    std::vector<HostValue> items = m.iterate(c.args[1], c.place);
-    if (c.args.size() > 2) items.insert(items.begin(), c.args[2]);
-    if (items.empty()) m.raise("TypeError", "reduce() of an empty sequence", c.place);
-    HostValue total = items[0];
-    for (std::size_t i = 1; i < items.size(); ++i) total = m.call(c.args[0], {total, items[i]}, {}, c.place);
+    std::optional<HostValue> total;
+    if (c.args.size() > 2) total = c.args[2];
+    for (HostValue& v : m.each(c.args[1], c.place))
+      total = total ? m.call(c.args[0], {std::move(*total), std::move(v)}, {}, c.place) : std::move(v);
+    if (!total) m.raise("TypeError", "reduce() of an empty sequence", c.place);
     return total;
   }
 

@@ -1,9 +1,11 @@
-// The machine behind host.h: one evaluation. Split over host_run.cpp (statements), host_function.cpp (functions, names
-// of modules), host_eval.cpp (expressions), host_compare.cpp (equality, order, text), host_calls.cpp (what is called),
-// host_builtins.cpp (Python's functions), host_math.cpp (math), host_library.cpp (triton, functools and their like),
-// host_collections.cpp (itertools, collections), host_torch.cpp (torch), host_attributes.cpp (what follows a dot),
-// host_containers.cpp and host_strings.cpp (methods), host_class.cpp (classes), host_enum.cpp, host_exceptions.cpp,
-// host_contexts.cpp (with), host_tensor.cpp and host_view.cpp (allocations, views) and host_launch.cpp (kernels).
+// The machine behind host.h: one evaluation. Split over run.cpp (statements), blocks.cpp (those that hold
+// others), function.cpp (functions, names of modules), eval.cpp (expressions), compare.cpp (equality,
+// order, text), calls.cpp (what is called), iterators.cpp, generators.cpp (and comprehensions),
+// builtins.cpp (Python's functions), math.cpp (math), library.cpp (triton, functools and their like),
+// itertools.cpp, collections.cpp (collections, operator), torch.cpp (torch), attributes.cpp (what
+// follows a dot), containers.cpp and strings.cpp (methods), classes.cpp (classes), enums.cpp,
+// exceptions.cpp, contexts.cpp (with), tensor.cpp and view.cpp (allocations, views) and
+// launch.cpp (kernels).
 #pragma once
 
 #include <algorithm>
@@ -14,19 +16,11 @@
 #include <unordered_set>
 #include <utility>
 
+#include "host/frame.h"
 #include "host/host.h"
 #include "py/arithmetic.h"
 
 namespace passnet {
-
-// A Python exception of the candidate: can be caught by its try.
-struct HostRaise {
-  std::string type;
-  std::string message;
-  py::Place place;
-  const PassModule* module;
-  HostValue value = {};  // the exception, where the candidate made it
-};
 
 using HostArgs = std::vector<HostValue>;
 using HostKwargs = std::vector<std::pair<std::string, HostValue>>;
@@ -53,6 +47,7 @@ std::size_t text_find(std::string_view text, std::string_view part, std::size_t 
 // Python's characters of a text in UTF-8, and how many they are.
 std::vector<std::string> text_letters(std::string_view text);
 std::size_t text_length(std::string_view text);
+std::string text_lower(std::string_view text);  // of ASCII's letters
 // Stable, and safe whatever `less` says: the candidate's __lt__ need not be an order.
 template <class T, class Less>
 void merge_sort(std::vector<T>& items, const Less& less) {
@@ -68,7 +63,8 @@ void merge_sort(std::vector<T>& items, const Less& less) {
   }
 }
 inline constexpr std::string_view kAutoValue = "enum.auto()";  // a path: what an enumeration's body makes a number
-inline constexpr std::size_t kMostItems = 200'000;             // of what is made at once: ranges, iterators
+inline constexpr std::size_t kMostItems = 200'000;  // of what is made at once: a range, a list of an iterator
+inline constexpr int kDeepestStack = 800;           // of the machine's own calls
 // A wrapper sees one large GPU, whatever the run's device is: a plan depends on shapes, dtypes and numbers only.
 inline constexpr std::int64_t kMultiprocessors = 132;
 
@@ -109,9 +105,13 @@ class HostMachine {
   HostMachine(const PassModule& module, HostLimits limits) : root_(module), limits_(limits) {}
   // A scope and the functions made in it hold one another, as do a class and the objects that it keeps.
   ~HostMachine() {
-    for (const auto& scope : captured_) scope->names.clear();
+    for (const auto& captured : captured_)
+      if (const auto scope = captured.lock()) scope->names.clear();
     for (const auto& held : circles_)
-      if (const auto items = held.lock()) items->values.clear();
+      if (const auto items = held.lock()) {
+        items->values.clear();
+        if (items->source) items->source->frame = nullptr;
+      }
     for (const auto& made : made_classes_) made->attributes.items->values.clear();
   }
   HostMachine(const HostMachine&) = delete;
@@ -148,16 +148,8 @@ class HostMachine {
   static Error error_of(const HostRaise& raise);
 
  private:
-  enum class Flow : std::uint8_t { next, returned, broke, continued };
-  struct Frame {
-    const PassModule* module = nullptr;
-    std::shared_ptr<HostScope> scope;
-    HostValue result;
-    HostValue yielded;                                  // of a generator, which runs to its end when it is called
-    std::function<void(HostValue)> at_yield = nullptr;  // of a context's: the body of its with
-    std::vector<std::string_view> globals, nonlocals;
-    HostClass* making = nullptr;  // whose body runs
-  };
+  using Flow = HostFlow;
+  using Frame = HostFrame;
 
   PlanOutput output_of(const HostValue& value, py::Place place, int depth, std::size_t& leaves);
 
@@ -178,24 +170,95 @@ class HostMachine {
   Checkpoint checkpoint() const { return {depth_, nesting_, trying_, current_, evaluating_.size()}; }
   void recover(const Checkpoint& to);
 
-  // ---- statements (host_run.cpp)
-  Flow run(std::span<const py::Stmt* const> body, Frame& frame);
+  // ---- statements (run.cpp)
   Flow run(const py::Stmt& s, Frame& frame);
-  Flow run_for(const py::Stmt& s, Frame& frame);
-  Flow run_try(const py::Stmt& s, Frame& frame);
-  Flow run_match(const py::Stmt& s, Frame& frame);
   bool fits(const py::Expr& pattern, const HostValue& subject, Frame& frame);
   bool fits_items(const py::Expr& pattern, const HostValue& subject, Frame& frame);
   void run_augmented(const py::Stmt& s, Frame& frame);
   void run_import(const py::Stmt& s, Frame& frame);
 
-  // ---- with statements (host_contexts.cpp)
-  Flow run_with(const py::Stmt& s, Frame& frame, std::size_t item = 0);
-  Flow run_own_context(const HostValue& context, const py::Stmt& s, Frame& frame, std::size_t item);
-  Flow run_generator_context(const py::Expr& call, const HostValue& callee, const py::Stmt& s, Frame& frame,
-                             std::size_t item);
+  // ---- statements that hold others (blocks.cpp)
+  Flow run(std::span<const py::Stmt* const> body, Frame& frame);
+  Flow drive(Frame& frame);             // its blocks, to their end or to a yield
+  Flow leave(Frame& frame, Flow flow);  // the innermost of them, which ended so
+  Flow leave_loop(Frame& frame, Flow flow);
+  Flow leave_try(Frame& frame, Flow flow);
+  Flow handle(Frame& frame);
+  static Flow finish(Frame& frame, Flow flow);
+  Flow leave_delegate(Frame& frame, Flow flow);
+  Flow yield(const py::Stmt& s, Frame& frame);
+  void bind_value(const py::Stmt& s, const HostValue& value, Frame& frame);  // to the targets of an assignment
+  void begin_for(const py::Stmt& s, Frame& frame);
+  void begin_match(const py::Stmt& s, Frame& frame);
 
-  // ---- exceptions (host_exceptions.cpp)
+  // ---- with statements (contexts.cpp)
+  void begin_with(const py::Stmt& s, Frame& frame);
+  HostValue enter_context(const HostValue& context, py::Place place);
+  // Whether it takes the exception that ends its statements, if one does.
+  bool leave_context(const HostValue& context, const HostRaise* raised, py::Place place);
+  bool leave_generator(const HostValue& context, const HostRaise* raised, py::Place place);
+
+  // ---- iterators (iterators.cpp)
+  struct Iterators;
+  HostValue iterator_of(const HostValue& v, py::Place place);  // iter(v)
+  bool is_iterator(const HostValue& v) const;
+  // The next value of an iterator; nothing: it has ended.
+  std::optional<HostValue> advance(const HostValue& iterator, py::Place place);
+  std::optional<HostValue> advance_object(const HostValue& iterator, py::Place place);
+  std::vector<HostValue> iterate(const HostValue& v, py::Place place);  // all values of something at once
+  // Of what may be an iterator, no more than are asked for.
+  std::vector<HostValue> iterate_some(const HostValue& v, std::size_t most, py::Place place);
+  HostValue make_iterator(std::string_view type, HostSource::Next next, std::vector<HostValue> values,
+                          std::int64_t at = 0) const;
+  HostValue make_python_iterator(const HostCall& call);  // enumerate, filter, iter, map, reversed, zip
+  HostValue reversed(const HostValue& v, py::Place place);
+  void check_kept(const HostItems& iterator, const HostValue& v, py::Place place);  // by one of the module
+
+  // for (HostValue& v : each(x, place)): one after the other, as Python asks for them.
+  class Each {
+   public:
+    struct End {};
+    class At {
+     public:
+      explicit At(Each& each) : each_(&each) { ++*this; }
+      HostValue& operator*() const { return *each_->item_; }
+      At& operator++() {
+        each_->item_ = each_->machine_.advance(each_->iterator_, each_->place_);
+        return *this;
+      }
+      bool operator!=(End) const { return each_->item_.has_value(); }
+
+     private:
+      Each* each_;
+    };
+    Each(HostMachine& machine, HostValue iterator, py::Place place)
+        : machine_(machine), iterator_(std::move(iterator)), place_(place) {}
+    At begin() { return At(*this); }
+    End end() const { return {}; }
+
+   private:
+    HostMachine& machine_;
+    HostValue iterator_;
+    py::Place place_;
+    std::optional<HostValue> item_;
+  };
+  Each each(const HostValue& v, py::Place place) { return {*this, iterator_of(v, place), place}; }
+
+  // ---- generators, comprehensions (generators.cpp)
+  HostValue make_generator(Frame frame, HostSource::Next next, std::vector<HostValue> values);
+  std::optional<HostValue> resume(HostItems& generator, py::Place place, std::shared_ptr<const HostRaise> raised = {});
+  static HostValue returned_value(const HostValue& generator);
+  [[noreturn]] void raise_stop(const HostValue& generator, py::Place place);
+  std::optional<HostValue> throw_into(const HostValue& generator, const HostRaise& raised, py::Place place);
+  void close_generator(const HostValue& generator, py::Place place);
+  void close_abandoned();
+  std::optional<HostValue> iterator_method(const HostValue& object, std::string_view name, const HostArgs& args,
+                                           py::Place place);
+  HostValue eval_comprehension(const py::Expr& e, Frame& frame);
+  // Goes on to the next items of the clauses that all conditions let pass; false: there are none.
+  bool comprehend(const py::Expr& e, std::vector<HostValue>& iterators, Frame& frame);
+
+  // ---- exceptions (exceptions.cpp)
   [[noreturn]] void run_raise(const py::Stmt& s, Frame& frame);
   [[noreturn]] void raise_value(const HostValue& exception, py::Place place);
   std::shared_ptr<HostClass> exception_class(std::string_view name);
@@ -210,9 +273,8 @@ class HostMachine {
   void unpack(const py::Expr& target, const HostValue& value, Frame& frame);
   void define(const py::Stmt& statement, Frame& frame);
 
-  // ---- functions, names of modules (host_function.cpp)
-  HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place,
-                          std::function<void(HostValue)> at_yield = nullptr);
+  // ---- functions, names of modules (function.cpp)
+  HostValue call_function(const HostFunction& function, HostArgs args, HostKwargs kwargs, py::Place place);
   HostValue make_function(const py::Stmt* statement, const py::Expr* lambda, Frame& frame);
   HostValue default_value(const HostFunction& function, std::size_t parameter, const py::Parameter& p);
   void bind_parameters(const HostFunction& function, HostArgs args, HostKwargs kwargs, Frame& frame, py::Place place);
@@ -223,7 +285,7 @@ class HostMachine {
   static HostValue kernel_value(const PassModule& owner, const py::Stmt& statement);
   HostValue decorated(HostValue function, const py::Stmt& statement, Frame& frame);
 
-  // ---- expressions (host_eval.cpp)
+  // ---- expressions (eval.cpp)
   HostValue* find_local(std::string_view name, Frame& frame);
   HostValue eval(const py::Expr& e, Frame& frame);
   HostValue eval_one(const py::Expr& e, Frame& frame);
@@ -231,8 +293,6 @@ class HostMachine {
   HostValue eval_call(const py::Expr& e, Frame& frame);
   void eval_arguments(const py::Expr& call, Frame& frame, HostArgs& args, HostKwargs& kwargs);
   HostValue eval_compare(const py::Expr& e, Frame& frame);
-  HostValue eval_comprehension(const py::Expr& e, Frame& frame);
-  void comprehend(const py::Expr& e, std::size_t clause, Frame& frame, std::vector<HostValue>& out);
   HostValue eval_subscript(const py::Expr& e, Frame& frame);
   HostValue eval_attribute(const HostValue& object, std::string_view name, py::Place place);
   std::string eval_fstring(const py::Expr& e, Frame& frame);
@@ -248,7 +308,7 @@ class HostMachine {
   // What may be stored where: no tensors in what outlives a call, nothing in itself, nothing too long.
   void check_write(const HostItems& items, const HostValue& value, py::Place place);
 
-  // ---- equality, order, text (host_compare.cpp); walks count as steps, so a tangle of lists ends too
+  // ---- equality, order, text (compare.cpp); walks count as steps, so a tangle of lists ends too
   bool truth(const HostValue& v, py::Place place);
   // The candidate's own methods (__eq__, __lt__, __str__) run in these, and may change whatever they reach. So the
   // values given are the caller's own, and items are looked at one by one, if they are still there.
@@ -269,32 +329,33 @@ class HostMachine {
   void mark_module_level(const HostValue& v, py::Place place, int depth = 0);
   void add_unique(HostItems& items, HostValue value, py::Place place);
 
-  // ---- calls (host_calls.cpp)
+  // ---- calls (calls.cpp)
   void bind_arguments(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
   // What the second argument and the third say of a sequence: where it begins, perhaps behind its end, and ends.
   std::pair<std::size_t, std::size_t> bounds(const HostArgs& args, std::size_t size, py::Place place);
   HostValue call_path(const std::string& path, HostArgs args, HostKwargs kwargs, py::Place place);
-  struct Builtins;  // Python's own functions (host_builtins.cpp)
+  struct Builtins;  // Python's own functions (builtins.cpp)
   std::optional<HostValue> call_python(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
   HostValue call_int(const HostArgs& args, py::Place place);
   bool has_attribute(const HostValue& v, const std::string& name, py::Place place);
   bool is_python_name(std::string_view name);  // len, ValueError, ...
   void sort(std::vector<HostValue>& items, const HostKwargs& kwargs, py::Place place);
-  // Of collections, itertools and operator (host_collections.cpp).
+  struct Itertools;  // itertools.cpp
+  std::optional<HostValue> call_itertools(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
+  // Of collections, itertools and operator (collections.cpp).
   std::optional<HostValue> call_versions(std::string_view path, const HostArgs& args, py::Place place);
   std::optional<HostValue> call_collections(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
-  struct Itertools;
   std::optional<HostValue> call_operator(std::string_view name, const HostArgs& args, py::Place place);
   std::optional<HostValue> counter_method(const HostValue& object, std::string_view name, const HostArgs& args,
                                           const HostKwargs& kwargs, py::Place place);
   HostValue copied(const HostValue& v, bool deep, py::Place place, int depth = 0);
   void count_items(HostValue& counter, const HostValue& of, std::int64_t by, py::Place place);
-  struct Math;  // host_math.cpp
+  struct Math;  // math.cpp
   std::optional<HostValue> call_math(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
-  struct Library;  // triton, functools and their like (host_library.cpp)
+  struct Library;  // triton, functools and their like (library.cpp)
   std::optional<HostValue> call_library(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
   HostValue compiled_kernel() const;
-  struct Torch;  // host_torch.cpp
+  struct Torch;  // torch.cpp
   std::optional<HostValue> call_torch(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
   HostValue call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs,
                         py::Place place);
@@ -304,12 +365,10 @@ class HostMachine {
   std::optional<HostValue> set_method(const HostValue& object, std::string_view name, HostArgs& args, py::Place place);
   std::optional<HostValue> dict_method(const HostValue& object, std::string_view name, HostArgs& args,
                                        HostKwargs& kwargs, py::Place place);
-  struct Strings;  // methods of strings (host_strings.cpp)
+  struct Strings;  // methods of strings (strings.cpp)
   std::optional<HostValue> string_method(const HostValue& object, std::string_view name, HostArgs& args,
                                          HostKwargs& kwargs, py::Place place);
   const std::string& string_of(const HostValue& v, py::Place place) const;
-  std::vector<HostValue> iterate(const HostValue& v, py::Place place);
-  std::vector<HostValue> drain(const HostValue& iterator, py::Place place);
   // The function of Python, torch or triton that is being called, and what it was given: for messages.
   struct Calling {
     std::string_view path;
@@ -331,7 +390,7 @@ class HostMachine {
                           py::Place place);
   std::string format_percent(const std::string& text, const HostValue& values, py::Place place);
 
-  // ---- classes (host_class.cpp)
+  // ---- classes (classes.cpp)
   HostValue make_class(const PassModule& module, const py::Stmt& statement, py::Place place);
   std::shared_ptr<HostClass> build_class(const PassModule& module, const py::Stmt& statement, py::Place place);
   std::shared_ptr<HostClass> new_class(std::string name);
@@ -361,7 +420,7 @@ class HostMachine {
   static bool takes_note(const HostClass& klass, std::string_view method);  // which then does nothing
   void set_attribute(const HostValue& object, std::string_view name, HostValue value, py::Place place);
 
-  // ---- enumerations (host_enum.cpp)
+  // ---- enumerations (enums.cpp)
   HostValue make_enum(std::string_view base, const HostArgs& args, py::Place place);
   HostValue enum_member(const HostValue& klass, const HostValue& value, py::Place place);  // Mode("name")
   void make_members(const std::shared_ptr<HostClass>& made, py::Place place);
@@ -371,7 +430,7 @@ class HostMachine {
   std::optional<HostValue> join_flags(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
   std::optional<HostValue> enum_attribute(const HostValue& member, std::string_view name, py::Place place);
 
-  // ---- tensors (host_tensor.cpp)
+  // ---- tensors (tensor.cpp)
   HostValue allocate(std::string_view name, const HostArgs& args, const HostKwargs& kwargs, py::Place place);
   HostValue tensor_of(std::string_view name, const HostValue& data, const HostValue* dtype, DeviceType device,
                       py::Place place);
@@ -380,7 +439,7 @@ class HostMachine {
   HostValue tensor_attribute(const HostValue& tensor, std::string_view name, py::Place place);
   HostValue tensor_method(const HostValue& tensor, std::string_view name, HostArgs args, HostKwargs kwargs,
                           py::Place place);
-  struct Views;  // methods that are views (host_view.cpp)
+  struct Views;  // methods that are views (view.cpp)
   std::optional<HostValue> view_method(const HostValue& tensor, const HostCall& call);
   std::optional<HostValue> cast_method(const HostValue& tensor, std::string_view name, const HostArgs& args,
                                        const HostKwargs& kwargs, py::Place place);
@@ -406,7 +465,7 @@ class HostMachine {
     return plan_.buffers[static_cast<std::size_t>(tensor.buffer)].desc;
   }
 
-  // ---- kernels (host_launch.cpp)
+  // ---- kernels (launch.cpp)
   HostValue launch(const HostLauncher& launcher, HostArgs args, HostKwargs kwargs, py::Place place);
   struct Decorations {
     std::vector<HostValue> configs;
@@ -462,6 +521,7 @@ class HostMachine {
   Calling calling_;
   std::string_view launching_;                                // the kernel
   std::unordered_map<const py::Expr*, HostValue> constants_;  // module-level expressions, evaluated once a call
+  std::unordered_map<const py::Expr*, HostValue> unpacked_;   // what iterators among them gave to several names
   std::unordered_set<const PassModule*> constant_owners_;     // whose they are
   std::unordered_set<const PassModule*> ran_;                 // whose top level has run
   std::unordered_map<const py::Stmt*, int> defined_;          // how often a def of the top level has run
@@ -469,13 +529,14 @@ class HostMachine {
   std::unordered_map<const py::Stmt*, std::shared_ptr<HostClass>> classes_;
   std::vector<std::shared_ptr<HostClass>> made_classes_;
   std::unordered_map<const PassModule*, std::shared_ptr<HostScope>> module_scopes_;  // of modules whose top level runs
-  std::vector<std::shared_ptr<HostScope>> captured_;
-  std::vector<std::weak_ptr<HostItems>> circles_;  // of objects whose methods are kept somewhere
+  std::vector<std::weak_ptr<HostScope>> captured_;  // by functions that may be among their names
+  std::vector<std::weak_ptr<HostItems>> circles_;   // of objects whose methods are kept somewhere, of generators
+  std::shared_ptr<HostAbandoned> abandoned_ = std::make_shared<HostAbandoned>();
   std::map<std::string, std::shared_ptr<HostClass>, std::less<>> exceptions_;  // Python's, as they are asked for
   std::vector<HostRaise> handling_;                                            // what a bare `raise` raises again
   std::map<std::pair<const py::Stmt*, const HostItems*>, Decorations> decorations_;
   std::set<BufferId> unplaced_;  // made without device=: on the CPU, whatever the run's device is
-  bool places_ = false;          // with torch.device(...): they are on the device
+  int places_ = 0;               // how often we are in a with torch.device(...): they are on the device
   std::unordered_map<const py::Stmt*, HostValue> best_configs_;  // of autotuned kernels that were launched
 };
 

@@ -49,14 +49,13 @@ struct HostMachine::Math {
     HostValue total = HostValue::of(std::int64_t{1});
     for (const auto& [k, v] : c.kwargs)
       if (k == "start") total = v;
-    for (const HostValue& v : m.iterate(c.args[0], c.place))
-      m.step(c.place), total = m.binary(py::Op::mul, total, v, c.place);
+    for (const HostValue& v : m.each(c.args[0], c.place)) total = m.binary(py::Op::mul, total, v, c.place);
     return total;
   }
 
   static std::optional<HostValue> fsum(HostMachine& m, const Call& c) {
     long double total = 0;
-    for (const HostValue& v : m.iterate(c.args[0], c.place)) total += static_cast<long double>(m.real(v, c.place));
+    for (const HostValue& v : m.each(c.args[0], c.place)) total += static_cast<long double>(m.real(v, c.place));
     return HostValue::of(static_cast<double>(total));
   }
 

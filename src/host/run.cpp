@@ -35,17 +35,11 @@ void HostMachine::recover(const Checkpoint& to) {
   evaluating_.resize(to.evaluating);
 }
 
-HostMachine::Flow HostMachine::run(std::span<const py::Stmt* const> body, Frame& frame) {
-  for (const py::Stmt* s : body) {
-    const Flow flow = run(*s, frame);
-    if (flow != Flow::next) return flow;
-  }
-  return Flow::next;
-}
-
 HostMachine::Flow HostMachine::run(const py::Stmt& s, Frame& frame) {
   step(s.place);
+  if (!abandoned_->frames.empty()) close_abandoned();
   using K = py::StmtKind;
+  if (s.value != nullptr && s.value->kind == py::ExprKind::yield) return yield(s, frame);
   switch (s.kind) {
     case K::expression: eval(*s.value, frame); return Flow::next;
     case K::assign: {
@@ -60,16 +54,13 @@ HostMachine::Flow HostMachine::run(const py::Stmt& s, Frame& frame) {
     case K::return_:
       if (s.value != nullptr) frame.result = eval(*s.value, frame);
       return Flow::returned;
-    case K::if_: return run(truth(eval(*s.value, frame), s.value->place) ? s.body : s.orelse, frame);
-    case K::for_: return run_for(s, frame);
-    case K::while_:
-      while (truth(eval(*s.value, frame), s.value->place)) {
-        step(s.place);
-        const Flow flow = run(s.body, frame);
-        if (flow == Flow::returned) return flow;
-        if (flow == Flow::broke) return Flow::next;
-      }
-      return run(s.orelse, frame);
+    case K::if_: {
+      const auto& taken = truth(eval(*s.value, frame), s.value->place) ? s.body : s.orelse;
+      if (!taken.empty()) frame.blocks.push_back({HostBlock::Kind::plain, taken});
+      return Flow::next;
+    }
+    case K::for_: begin_for(s, frame); return Flow::next;
+    case K::while_: frame.blocks.push_back({HostBlock::Kind::while_, s.body, s.body.size(), &s}); return Flow::next;
     case K::break_: return Flow::broke;
     case K::continue_: return Flow::continued;
     case K::pass: return Flow::next;
@@ -82,7 +73,10 @@ HostMachine::Flow HostMachine::run(const py::Stmt& s, Frame& frame) {
       return Flow::next;
     case K::function:
     case K::class_: define(s, frame); return Flow::next;
-    case K::try_: return run_try(s, frame);
+    case K::try_:
+      frame.blocks.push_back({HostBlock::Kind::trial, s.body, 0, &s});
+      trying_ += s.handlers.empty() ? 0 : 1;
+      return Flow::next;
     case K::global:
       for (const py::Alias& a : s.aliases) frame.globals.push_back(a.name);
       return Flow::next;
@@ -92,8 +86,8 @@ HostMachine::Flow HostMachine::run(const py::Stmt& s, Frame& frame) {
     case K::import:
     case K::import_from: run_import(s, frame); return Flow::next;
     case K::delete_: run_delete(s, frame); return Flow::next;
-    case K::with: return run_with(s, frame);
-    case K::match: return run_match(s, frame);
+    case K::with: begin_with(s, frame); return Flow::next;
+    case K::match: begin_match(s, frame); return Flow::next;
     case K::case_: return Flow::next;  // of a match, which runs them
   }
   return Flow::next;
@@ -112,29 +106,6 @@ void HostMachine::define(const py::Stmt& s, Frame& frame) {
     made = make_function(&s, nullptr, frame);
   }
   frame.scope->set(s.name, decorated(std::move(made), s, frame));
-}
-
-HostMachine::Flow HostMachine::run_for(const py::Stmt& s, Frame& frame) {
-  for (HostValue& item : iterate(eval(*s.value, frame), s.place)) {
-    step(s.place);
-    assign(*s.targets[0], std::move(item), frame);
-    const Flow flow = run(s.body, frame);
-    if (flow == Flow::returned) return flow;
-    if (flow == Flow::broke) return Flow::next;
-  }
-  return run(s.orelse, frame);
-}
-
-HostMachine::Flow HostMachine::run_match(const py::Stmt& s, Frame& frame) {
-  const HostValue subject = eval(*s.value, frame);
-  for (const py::Stmt* arm : s.body) {
-    step(arm->place);
-    if (!fits(*arm->value, subject, frame)) continue;
-    if (!arm->name.empty()) frame.scope->set(arm->name, subject);
-    if (arm->annotation != nullptr && !truth(eval(*arm->annotation, frame), arm->annotation->place)) continue;
-    return run(arm->body, frame);
-  }
-  return Flow::next;
 }
 
 // Whether a value fits a pattern of `case`; names in it are bound on the way, as in Python also where it does not.
@@ -204,46 +175,12 @@ void HostMachine::run_import(const py::Stmt& s, Frame& frame) {
 void HostMachine::run_delete(const py::Stmt& s, Frame& frame) {
   for (const py::Expr* t : s.targets) {
     if (t->kind == py::ExprKind::name) {
-      std::erase_if(frame.scope->names, [&](const auto& n) { return n.first == t->text; });
+      frame.scope->erase(t->text);
     } else if (t->kind == py::ExprKind::subscript) {
       const HostValue object = eval(*t->items[0], frame);
       delete_item(object, eval(*t->items[1], frame), t->place);
     }
   }
-}
-
-HostMachine::Flow HostMachine::run_try(const py::Stmt& s, Frame& frame) {
-  Flow flow = Flow::next;
-  const Checkpoint before = checkpoint();
-  const auto handling = static_cast<std::ptrdiff_t>(handling_.size());
-  bool caught = false;
-  try {
-    try {
-      trying_ += s.handlers.empty() ? 0 : 1;
-      flow = run(s.body, frame);
-      trying_ = before.trying;
-    } catch (const HostRaise& raised) {
-      recover(before);
-      const auto found = std::find_if(s.handlers.begin(), s.handlers.end(), [&](const py::Handler& h) {
-        return h.type == nullptr || catches(eval(*h.type, frame), raised);
-      });
-      if (found == s.handlers.end()) throw;
-      if (!found->name.empty()) frame.scope->set(found->name, exception_of(raised));
-      handling_.push_back(raised);
-      caught = true;
-      flow = run(found->body, frame);
-      handling_.pop_back();
-    }
-    if (!caught && flow == Flow::next) flow = run(s.orelse, frame);
-  } catch (const HostRaise&) {
-    recover(before);
-    handling_.erase(handling_.begin() + handling, handling_.end());
-    const Flow last = run(s.final_body, frame);
-    if (last != Flow::next) return last;  // as Python: a return in finally wins
-    throw;
-  }
-  const Flow last = run(s.final_body, frame);
-  return last == Flow::next ? flow : last;
 }
 
 void HostMachine::run_augmented(const py::Stmt& s, Frame& frame) {
@@ -342,13 +279,18 @@ void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) 
 }
 
 void HostMachine::unpack(const py::Expr& target, const HostValue& value, Frame& frame) {
-  const std::vector<HostValue> items = iterate(value, target.place);
   const auto star = std::find_if(target.items.begin(), target.items.end(),
                                  [](const py::Expr* e) { return e->kind == py::ExprKind::starred; });
   const std::size_t wanted = target.items.size();
+  // Of an iterator without a star one value more is taken, as Python does, to know that there are too many.
+  const std::vector<HostValue> items =
+      star == target.items.end() ? iterate_some(value, wanted + 1, target.place) : iterate(value, target.place);
   if (star == target.items.end()) {
     if (items.size() != wanted)
-      raise("ValueError", fmt::format("{} values to unpack into {} names", items.size(), wanted), target.place);
+      raise("ValueError",
+            fmt::format("{}{} values to unpack into {} names",
+                        is_iterator(value) && items.size() > wanted ? "at least " : "", items.size(), wanted),
+            target.place);
     for (std::size_t i = 0; i < wanted; ++i) assign(*target.items[i], items[i], frame);
     return;
   }

@@ -22,11 +22,11 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {"builtins.", "abs all any bin callable chr classmethod hash hex iter len oct ord property repr reversed", "_"},
+    {"builtins.", "abs all any bin callable chr classmethod hash hex len oct ord property repr reversed", "_"},
     {"builtins.", "staticmethod type", "_"},
     {"builtins.", "bool float frozenset list set tuple", "_?"},
     {"builtins.", "divmod filter hasattr isinstance issubclass", "_ _"},
-    {"builtins.", "format next dict.fromkeys", "_ _?"},
+    {"builtins.", "format iter next dict.fromkeys", "_ _?"},
     {"builtins.", "range slice", "_ _? _?"},
     {"builtins.", "min max", "* | key default"},
     {"builtins.", "dict", "_? **"},
@@ -62,6 +62,11 @@ constexpr Row kRows[] = {
     {"itertools.", "chain", "*"},
     {"itertools.", "chain.from_iterable pairwise", "_"},
     {"itertools.", "combinations combinations_with_replacement", "iterable r"},
+    {"itertools.", "compress", "data selectors"},
+    {"itertools.", "count", "start? step?"},
+    {"itertools.", "cycle", "_"},
+    {"itertools.", "groupby", "iterable key?"},
+    {"itertools.", "tee", "_ _?"},
     {"itertools.", "dropwhile filterfalse starmap takewhile", "_ _"},
     {"itertools.", "islice", "_ _ _? _?"},
     {"itertools.", "permutations", "iterable r?"},
@@ -150,6 +155,10 @@ constexpr Row kRows[] = {
     {"int.", "bit_count bit_length conjugate is_integer", ""},
     {"bool.", "bit_count bit_length conjugate is_integer", ""},
     {"float.", "is_integer", ""},
+    {"iterator.", "__iter__ __next__", ""},
+    {"generator.", "__iter__ __next__ close", ""},
+    {"generator.", "send", "_"},
+    {"generator.", "throw", "_ _? _?"},
 };
 
 struct Signature {
@@ -202,10 +211,13 @@ std::string parameter_name(std::string_view path, std::size_t i) {
 }
 
 bool has_signatures(const HostValue& object) {
-  return object.is_number() || object.is(Kind::string) || object.is_sequence() || object.is(Kind::dict);
+  return object.is_number() || object.is(Kind::string) || object.is_sequence() || object.is(Kind::dict) ||
+         object.is(Kind::iterator);
 }
 
 std::string method_path(const HostValue& object, std::string_view name) {
+  if (object.is(Kind::iterator))
+    return fmt::format("{}.{}", object.items->source->frame ? "generator" : "iterator", name);
   return fmt::format("{}.{}", object.is(Kind::tuple) ? "tuple" : host_type_name(object), name);
 }
 

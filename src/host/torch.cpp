@@ -240,7 +240,7 @@ std::optional<HostValue> HostMachine::call_torch(std::string_view name, HostArgs
     HostValue made = allocate(name, args, kwargs, place);
     const HostValue* device = keyword(kwargs, "device");
     const bool placed =
-        places_ || (device != nullptr && !device->is(Kind::none)) || (!args.empty() && args[0].is(Kind::tensor));
+        places_ > 0 || (device != nullptr && !device->is(Kind::none)) || (!args.empty() && args[0].is(Kind::tensor));
     if (!placed) unplaced_.insert(made.buffer);
     return made;
   }

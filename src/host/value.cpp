@@ -1,6 +1,9 @@
 #include "host/value.h"
 
+#include <algorithm>
 #include <iterator>
+
+#include "host/frame.h"
 
 namespace passnet {
 
@@ -11,19 +14,37 @@ HostItems::~HostItems() {
   const auto take_one = [&left](const std::shared_ptr<HostValue>& inner) {
     if (inner.use_count() == 1) left.push_back(std::move(*inner));
   };
+  const auto take_scope = [&left](const std::shared_ptr<HostScope>& inner) {
+    for (const auto* scope = &inner; *scope && scope->use_count() == 1; scope = &(*scope)->parent) {
+      for (auto& [name, value] : (*scope)->names) left.push_back(std::move(value));
+      (*scope)->names.clear();
+    }
+  };
+  const auto take_frame = [&](const std::unique_ptr<HostSource>& of) {
+    if (of == nullptr || of->frame.use_count() != 1 || of->frame->has_pending()) return;
+    for (HostBlock& block : of->frame->blocks)
+      if (block.kept) left.push_back(std::move(block.kept->value));
+    of->frame->outside = nullptr;
+    take_scope(of->frame->scope);
+  };
   const auto take = [&](const std::shared_ptr<HostItems>& inner) {
     if (inner.use_count() != 1) return;
     take_one(inner->factory);
+    take_frame(inner->source);
     left.insert(left.end(), std::make_move_iterator(inner->values.begin()),
                 std::make_move_iterator(inner->values.end()));
     inner->values.clear();
   };
   take_one(factory);
+  take_frame(source);
   while (!left.empty()) {
     const HostValue last = std::move(left.back());
     left.pop_back();
     take(last.items);
-    if (last.function.use_count() == 1) take(last.function->defaults);
+    if (last.function.use_count() == 1) {
+      take(last.function->defaults);
+      take_scope(last.function->closure);
+    }
     if (last.launcher.use_count() == 1) {
       take(last.launcher->decorators);
       take_one(last.launcher->grid);
@@ -36,6 +57,19 @@ HostItems::~HostItems() {
       }
     }
   }
+}
+
+HostSource::~HostSource() {
+  if (!frame || frame.use_count() != 1 || !frame->has_pending()) return;
+  if (const auto list = abandoned.lock()) list->frames.push_back(std::move(frame));
+}
+
+bool HostFrame::has_pending() const {
+  return std::any_of(blocks.begin(), blocks.end(), [this](const HostBlock& b) {
+    using K = HostBlock::Kind;
+    if (b.kind == K::trial || b.kind == K::context) return true;
+    return (b.kind == K::handler || b.kind == K::orelse) && !b.statement->final_body.empty();
+  });
 }
 
 HostLauncher::~HostLauncher() {
@@ -107,6 +141,13 @@ const HostClass::Method* HostClass::method(std::string_view wanted) const {
   return nullptr;
 }
 
+HostScope::~HostScope() {
+  HostItems last;
+  for (auto& [name, value] : names)
+    if (value.function && value.function.use_count() == 1 && value.function->closure)
+      last.values.push_back(std::move(value));
+}
+
 HostValue* HostScope::find(std::string_view name) {
   for (auto& [known, value] : names)
     if (known == name) return &value;
@@ -120,6 +161,10 @@ void HostScope::set(std::string_view name, HostValue value) {
     names.emplace_back(name, std::move(value));
 }
 
+void HostScope::erase(std::string_view name) {
+  std::erase_if(names, [&](const auto& n) { return n.first == name; });
+}
+
 std::string_view host_type_name(const HostValue& v) {
   switch (v.kind) {
     case Kind::none: return "NoneType";
@@ -131,7 +176,7 @@ std::string_view host_type_name(const HostValue& v) {
     case Kind::list: return "list";
     case Kind::dict: return "dict";
     case Kind::set: return "set";
-    case Kind::iterator: return "iterator";
+    case Kind::iterator: return v.items->source->type;
     case Kind::tensor: return "Tensor";
     case Kind::function: return "function";
     case Kind::kernel: return "kernel";

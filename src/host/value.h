@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ inline constexpr int kDeepestLists = 100;  // of lists in lists
 struct HostValue;
 struct HostScope;
 struct HostClass;
+struct HostFrame;
+struct HostItems;
+class HostMachine;
 
 // A string that its copies share: a list of a thousand long ones may be one.
 class HostText {
@@ -38,6 +42,24 @@ class HostText {
   std::shared_ptr<const std::string> text_;  // null: empty
 };
 
+// Frames of generators that nobody can ask any more, while something has still to run in them: a finally.
+struct HostAbandoned {
+  std::vector<std::shared_ptr<HostFrame>> frames;
+};
+
+// How an iterator goes on. The values that it needs for that are its items, the iterators below it among them.
+struct HostSource {
+  using Next = std::optional<HostValue> (*)(HostMachine& m, HostItems& it, py::Place place);
+  std::string_view type;  // as Python calls it
+  Next next;
+  std::int64_t at = 0, end = 0;  // what each row says that they are
+  std::vector<std::size_t> places = {};
+  bool running = false;
+  std::shared_ptr<HostFrame> frame = nullptr;  // of a generator
+  std::weak_ptr<HostAbandoned> abandoned = {};
+  ~HostSource();
+};
+
 // The items of a list, a tuple or a dict (key, value, key, value). `module_level`: made by a constant of a pass file,
 // so what is stored in it would outlive a call.
 struct HostItems {
@@ -46,11 +68,13 @@ struct HostItems {
   // Of a dict: what a key that is missing has (defaultdict), zero (Counter), or none.
   std::shared_ptr<HostValue> factory = {};
   bool counts = false;
+  std::unique_ptr<HostSource> source = {};  // of an iterator
   HostItems() = default;
   HostItems(std::vector<HostValue> items, bool outlives) : values(std::move(items)), module_level(outlives) {}
   HostItems(const HostItems&) = delete;
   HostItems& operator=(const HostItems&) = delete;
-  ~HostItems();  // one after the other, however deep they are nested, in functions' defaults and factories too
+  // One after the other, however deep they are nested, in functions' defaults and closures, factories and frames too.
+  ~HostItems();
 };
 
 struct HostFunction {
@@ -86,7 +110,7 @@ struct HostValue {
     list,
     dict,
     set,
-    iterator,  // of iter(), a generator: items: what is still to come
+    iterator,  // items: what it goes on from
     tensor,
     function,
     kernel,  // items: decorators beside those of its def: triton.autotune(...)(kernel)
@@ -144,8 +168,13 @@ inline const HostValue& config_item(const HostValue& config, ConfigItem item) {
 struct HostScope {
   std::vector<std::pair<std::string_view, HostValue>> names;
   std::shared_ptr<HostScope> parent;
+  HostScope() = default;
+  HostScope(const HostScope&) = delete;
+  HostScope& operator=(const HostScope&) = delete;
+  ~HostScope();  // also of functions that hold one another by their closures, however many
   HostValue* find(std::string_view name);
   void set(std::string_view name, HostValue value);
+  void erase(std::string_view name);
 };
 
 // A class: what configurations are written as. Its objects are values with named fields.

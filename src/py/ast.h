@@ -53,7 +53,7 @@ enum class ExprKind : std::uint8_t {
   generator,    // items = element; clauses()
   starred,      // items = value
   named,        // items = target name, value (x := y)
-  yield,        // [items = value]; text = "from" for `yield from`; a statement of its own
+  yield,        // [items = value]; text = "from" for `yield from`; a statement of its own, or all that is assigned
 };
 
 enum class Op : std::uint8_t {

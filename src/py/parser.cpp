@@ -256,7 +256,9 @@ const Expr* ExpressionParser::atom() {
         next();
         return e;
       }
-      if (at("yield")) unsupported(t.place, "yield as a value", "yield in a statement of its own");
+      if (at("yield"))
+        unsupported(t.place, "yield as a part of an expression",
+                    "write x = yield ..., or yield in a statement of its own");
       if (at("await")) unsupported(t.place, "await", "write a plain function");
       break;
     case TokenKind::op:

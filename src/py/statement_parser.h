@@ -345,12 +345,16 @@ class StatementParser : public ExpressionParser {
 
   const Stmt* yield_statement() {
     Stmt* s = stmt(StmtKind::expression, now().place);
+    s->value = yield_expression();
+    return s;
+  }
+  const Expr* yield_expression() {
     Expr* e = expr(ExprKind::yield, next().place);
     if (at("from")) e->text = next().text;
     yields_ = true;
-    s->value = at_statement_end() ? e : with_items(e, row(e->text.empty() ? expressions() : expression()));
-    return s;
+    return at_statement_end() ? e : with_items(e, row(e->text.empty() ? expressions() : expression()));
   }
+  const Expr* assigned() { return at("yield") ? yield_expression() : expressions(); }
 
   const Stmt* delete_statement() {
     Stmt* s = keyword_statement(StmtKind::delete_);
@@ -461,7 +465,7 @@ class StatementParser : public ExpressionParser {
       while (accept("=")) {
         check_target(*value, Target::any);
         targets.push_back(value);
-        value = expressions();
+        value = assigned();
       }
       Stmt* s = stmt(StmtKind::assign, place);
       s->targets = keep(targets);
@@ -474,7 +478,7 @@ class StatementParser : public ExpressionParser {
       Stmt* s = stmt(StmtKind::annotated, place);
       s->targets = row(first);
       s->annotation = expression();
-      if (accept("=")) s->value = expressions();
+      if (accept("=")) s->value = assigned();
       return s;
     }
     if (const Op op = augmented_op(now().symbol); op != Op::none) {

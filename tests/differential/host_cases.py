@@ -14,9 +14,12 @@ import torch
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from host_table import BODIES, CLASSES, EXPRESSIONS, TENSORS, VIEWS
+import host_iterators
 
 BATCH = 20
+PIPELINES = 400
 HEAD = '''
+import contextlib
 import functools
 import itertools
 import math
@@ -84,7 +87,7 @@ def case_source(number, case):
 
 
 def file_source(cases):
-    source = HEAD + CLASSES + "".join(case_source(i, c) for i, c in enumerate(cases))
+    source = HEAD + CLASSES + host_iterators.HELPERS + "".join(case_source(i, c) for i, c in enumerate(cases))
     calls = ", ".join(f"attempt(case_{i}, x, y, z, w)" for i in range(len(cases)))
     return source + f"\n\n@torch.fx.wrap\ndef run(x, y, z, w):\n    return ({calls},)\n\n\ndef replacement_func():\n    return run\n"
 
@@ -151,7 +154,9 @@ def main():
     stand_ins()
     tensors = [torch.empty_strided(sizes, strides, dtype=getattr(torch, dtype)) for sizes, strides, dtype in TENSORS]
     args = ", ".join(tensor_text(*t) for t in TENSORS)
-    cases = [c for c in [*EXPRESSIONS, *BODIES, *VIEWS] if all(n in c for n in names)]
+    drawn = [draw(seed) for draw in (host_iterators.pipeline, host_iterators.body_of_generator) for seed in range(PIPELINES)]
+    iterators = [*host_iterators.EXPRESSIONS, *host_iterators.BODIES, *drawn]
+    cases = [c for c in [*EXPRESSIONS, *BODIES, *VIEWS, *iterators] if all(n in c for n in names)]
     passed = failed = 0
     batches = [cases[i:i + BATCH] for i in range(0, len(cases), BATCH)]
     while batches:

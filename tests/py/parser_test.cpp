@@ -141,8 +141,8 @@ const Case kSyntax[] = {
 INSTANTIATE_TEST_SUITE_P(Syntax, ParserErrors, testing::ValuesIn(kSyntax));
 
 const Case kUnsupported[] = {
-    {"x = yield a", "f.py:1:5: error[unsupported]: yield as a value is not supported"},
-    {"f((yield))", "f.py:1:4: error[unsupported]: yield as a value is not supported"},
+    {"x += yield a", "f.py:1:6: error[unsupported]: yield as a part of an expression is not supported"},
+    {"f((yield))", "f.py:1:4: error[unsupported]: yield as a part of an expression is not supported"},
     {"await f()", "f.py:1:1: error[unsupported]: await is not supported"},
     {"x = -await f()", "f.py:1:6: error[unsupported]: await is not supported"},
     {"async def f(): pass", "f.py:1:1: error[unsupported]: async code is not supported"},
