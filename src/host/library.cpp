@@ -160,6 +160,17 @@ struct HostMachine::Library {
     return HostValue::sequence(Kind::tuple, std::move(values));
   }
 
+  static std::optional<HostValue> fields(HostMachine& m, const Call& c) {
+    need(m, c, 1);
+    const bool of_class = c.args[0].is(Kind::klass) || c.args[0].is(Kind::object);
+    if (!of_class || c.args[0].klass->form != HostClass::Form::record)
+      m.raise("TypeError", "must be called with a dataclass type or instance", c.place);
+    std::vector<HostValue> out;
+    for (const HostClass::Field& f : c.args[0].klass->fields)
+      out.push_back(m.make_object("Field", {{"name", HostValue::string(f.name)}, {"default", f.default_value}}));
+    return HostValue::sequence(Kind::tuple, std::move(out));
+  }
+
   static std::optional<HostValue> simple_namespace(HostMachine& m, const Call& c) {
     return m.make_object("SimpleNamespace", std::move(c.kwargs));
   }
@@ -248,6 +259,7 @@ HostMachine::Library::Run HostMachine::Library::find(std::string_view path) {
       {"dataclasses.asdict", asdict_replace},
       {"dataclasses.astuple", astuple},
       {"dataclasses.field", field},
+      {"dataclasses.fields", fields},
       {"dataclasses.replace", asdict_replace},
       {"enum.Enum", enumeration},
       {"enum.Flag", enumeration},
