@@ -264,7 +264,7 @@ void HostMachine::run_in_class(const py::Stmt& s, Frame& frame) {
 // What the body of a class has bound: functions are its methods.
 void HostMachine::keep_names(Frame& frame, py::Place place) {
   HostClass& made = *frame.making;
-  for (auto& [name, value] : frame.scope->names) {
+  for (auto& [name, value] : frame.scope->names()) {
     mark_module_level(value, place);
     std::erase_if(made.methods, [&, of = name](const HostClass::Method& m) { return m.name == of; });
     HostValue* known = find_attribute(made.attributes, name);
@@ -275,7 +275,7 @@ void HostMachine::keep_names(Frame& frame, py::Place place) {
     else
       add_attribute(made.attributes, name, std::move(value));
   }
-  frame.scope->names.clear();  // which functions inside do not see
+  frame.scope->clear();  // which functions inside do not see
 }
 
 // "a b", a list of names, one of pairs that begin with them, or a dict.

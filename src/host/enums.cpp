@@ -56,7 +56,7 @@ HostValue HostMachine::next_value(std::string_view name, const std::vector<HostV
 
 // What was written auto() gets its value.
 void HostMachine::number_members(Frame& frame, py::Place place) {
-  auto& names = frame.scope->names;
+  auto& names = frame.scope->names();
   spend(names.size(), place);
   std::vector<HostValue> before;
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -62,12 +62,12 @@ HostValue HostMachine::call_function(const HostFunction& f, HostArgs args, HostK
   frame.scope->parent = f.closure;
   bind_parameters(f, std::move(args), std::move(kwargs), frame, place);
   const Within<Calling> within(calling_, {});
-  if (f.parent && !frame.scope->names.empty()) {
+  if (f.parent && !frame.scope->names().empty()) {
     frame.scope->set(
         "super",
         HostValue::sequence(Kind::partial,
                             {HostValue::path("builtins.super"),
-                             HostValue::sequence(Kind::tuple, {class_value(f.parent), frame.scope->names[0].second}),
+                             HostValue::sequence(Kind::tuple, {class_value(f.parent), frame.scope->names()[0].second}),
                              HostValue::sequence(Kind::dict, {})}));
   }
   if (f.lambda == nullptr && f.statement->yields) {
@@ -168,7 +168,7 @@ HostValue HostMachine::evaluate(const PassModule& module, const py::Expr& expr,
   Frame frame;
   frame.module = &module;
   frame.scope = std::make_shared<HostScope>();
-  frame.scope->names = std::move(variables);
+  for (auto& [name, value] : variables) frame.scope->set(name, std::move(value));
   current_ = &module;
   return eval(expr, frame);
 }
@@ -202,7 +202,7 @@ HostScope* HostMachine::module_scope(const PassModule& module) {
     recover(before);
   }
   current_ = caller;
-  for (const auto& [name, value] : kept->names) mark_module_level(value, {});
+  for (const auto& [name, value] : kept->names()) mark_module_level(value, {});
   ran_.insert(&module);
   return kept.get();
 }
@@ -319,7 +319,7 @@ const Binding* HostMachine::holder(const HostValue& value) const {
     if (b != nullptr && b->owner != nullptr && (first == nullptr || rank(*b) < rank(*first))) first = b;
   };
   for (const auto& [module, scope] : module_scopes_)
-    for (const auto& [name, held] : scope->names)
+    for (const auto& [name, held] : scope->names())
       if (is_same_object(held, value)) offer(module->find(name));
   for (const PassModule* module : constant_owners_)
     for (const auto& [name, b] : module->names) {

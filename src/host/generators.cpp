@@ -58,7 +58,7 @@ std::optional<HostValue> HostMachine::resume(HostItems& it, py::Place place, std
   --depth_;
   HostValue result = std::exchange(frame->result, {});
   if (flow == Flow::yielded) {
-    for (const auto& [name, value] : frame->scope->names) check_kept(it, value, place);
+    for (const auto& [name, value] : frame->scope->names()) check_kept(it, value, place);
     return result;
   }
   frame->scope = nullptr;

@@ -251,10 +251,10 @@ HostValue HostMachine::make_kernel(const HostValue& function, py::Place place) {
 }
 
 // A kernel is compiled from its text and the names of its file; a variable of a function around it is in neither.
-void HostMachine::check_captured(const py::Stmt& kernel, const HostScope* around, py::Place place) const {
+void HostMachine::check_captured(const py::Stmt& kernel, HostScope* around, py::Place place) const {
   const auto used = used_names(kernel);
   for (; around != nullptr; around = around->parent.get())
-    for (const auto& [name, value] : around->names)
+    for (const auto& [name, value] : around->names())
       if (!find_parameter(kernel, name) && used.contains(name))
         refuse(Code::host, fmt::format("kernel '{}' uses '{}' of the function around it", kernel.name, name), place,
                "give it to the kernel as an argument, a tl.constexpr where it is fixed");

@@ -106,7 +106,7 @@ class HostMachine {
   // A scope and the functions made in it hold one another, as do a class and the objects that it keeps.
   ~HostMachine() {
     for (const auto& captured : captured_)
-      if (const auto scope = captured.lock()) scope->names.clear();
+      if (const auto scope = captured.lock()) scope->clear();
     for (const auto& held : circles_)
       if (const auto items = held.lock()) {
         items->values.clear();
@@ -479,7 +479,7 @@ class HostMachine {
   void decorate(const HostValue& decorator, Decorations& out, py::Place place);
   HostValue make_kernel(const HostValue& function, py::Place place);
   std::optional<HostValue> call_triton(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
-  void check_captured(const py::Stmt& kernel, const HostScope* around, py::Place place) const;
+  void check_captured(const py::Stmt& kernel, HostScope* around, py::Place place) const;
   const Decorations& decorations(const HostLauncher& launcher, py::Place place);
   std::vector<HostValue> chosen_configs(const Decorations& decoration, const py::Stmt& kernel, const HostArgs& args,
                                         const HostKwargs& kwargs, py::Place place);

@@ -94,8 +94,6 @@ HostMachine::Flow HostMachine::run(const py::Stmt& s, Frame& frame) {
 }
 
 void HostMachine::define(const py::Stmt& s, Frame& frame) {
-  constexpr std::size_t kNamesAStep = 64;  // that a scope looks through
-  spend(frame.scope->names.size() / kNamesAStep, s.place);
   if (s.kind == py::StmtKind::class_) return define_class(s, frame);
   if (frame.making != nullptr) return define_method(s, frame);
   HostValue made;

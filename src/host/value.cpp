@@ -16,8 +16,8 @@ HostItems::~HostItems() {
   };
   const auto take_scope = [&left](const std::shared_ptr<HostScope>& inner) {
     for (const auto* scope = &inner; *scope && scope->use_count() == 1; scope = &(*scope)->parent) {
-      for (auto& [name, value] : (*scope)->names) left.push_back(std::move(value));
-      (*scope)->names.clear();
+      for (auto& [name, value] : (*scope)->names()) left.push_back(std::move(value));
+      (*scope)->clear();
     }
   };
   const auto take_frame = [&](const std::unique_ptr<HostSource>& of) {
@@ -143,26 +143,61 @@ const HostClass::Method* HostClass::method(std::string_view wanted) const {
 
 HostScope::~HostScope() {
   HostItems last;
-  for (auto& [name, value] : names)
+  for (auto& [name, value] : names_)
     if (value.function && value.function.use_count() == 1 && value.function->closure)
       last.values.push_back(std::move(value));
 }
 
+std::size_t HostScope::place_of(std::string_view name) const {
+  if (places_) {
+    const auto found = places_->find(name);
+    return found == places_->end() ? kNoName : found->second;
+  }
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    if (names_[i].first == name) return i;
+  return kNoName;
+}
+
 HostValue* HostScope::find(std::string_view name) {
-  for (auto& [known, value] : names)
-    if (known == name) return &value;
-  return nullptr;
+  const std::size_t at = place_of(name);
+  return at == kNoName ? nullptr : &names_[at].second;
 }
 
 void HostScope::set(std::string_view name, HostValue value) {
-  if (HostValue* found = find(name))
+  constexpr std::size_t kFew = 16;
+  if (HostValue* found = find(name)) {
     *found = std::move(value);
-  else
-    names.emplace_back(name, std::move(value));
+    return;
+  }
+  if (places_) places_->emplace(name, names_.size());
+  names_.emplace_back(name, std::move(value));
+  if (places_ || names_.size() <= kFew) return;
+  places_ = std::make_unique<std::unordered_map<std::string_view, std::size_t>>();
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    if (!names_[i].first.empty()) places_->emplace(names_[i].first, i);
 }
 
 void HostScope::erase(std::string_view name) {
-  std::erase_if(names, [&](const auto& n) { return n.first == name; });
+  const std::size_t at = place_of(name);
+  if (at == kNoName) return;
+  names_[at] = {};
+  if (places_) places_->erase(name);
+  if (++erased_ * 2 > names_.size()) names();
+}
+
+void HostScope::clear() {
+  names_.clear();
+  places_ = nullptr;
+  erased_ = 0;
+}
+
+std::vector<HostScope::Name>& HostScope::names() {
+  if (erased_ == 0) return names_;
+  std::erase_if(names_, [](const Name& n) { return n.first.empty(); });
+  erased_ = 0;
+  if (places_)
+    for (std::size_t i = 0; i < names_.size(); ++i) (*places_)[names_[i].first] = i;
+  return names_;
 }
 
 std::string_view host_type_name(const HostValue& v) {

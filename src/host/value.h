@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/integer.h"
@@ -15,7 +16,7 @@ namespace passnet {
 inline constexpr int kDeepestLists = 100;  // of lists in lists
 
 struct HostValue;
-struct HostScope;
+class HostScope;
 struct HostClass;
 struct HostFrame;
 struct HostItems;
@@ -165,9 +166,12 @@ inline const HostValue& config_item(const HostValue& config, ConfigItem item) {
   return config.items->values[static_cast<std::size_t>(item)];
 }
 
-struct HostScope {
-  std::vector<std::pair<std::string_view, HostValue>> names;
+// The names of a function, a module or a comprehension, in the order in which they were bound.
+class HostScope {
+ public:
+  using Name = std::pair<std::string_view, HostValue>;
   std::shared_ptr<HostScope> parent;
+
   HostScope() = default;
   HostScope(const HostScope&) = delete;
   HostScope& operator=(const HostScope&) = delete;
@@ -175,6 +179,16 @@ struct HostScope {
   HostValue* find(std::string_view name);
   void set(std::string_view name, HostValue value);
   void erase(std::string_view name);
+  void clear();
+  std::vector<Name>& names();
+
+ private:
+  static constexpr std::size_t kNoName = static_cast<std::size_t>(-1);
+  std::size_t place_of(std::string_view name) const;
+  std::vector<Name> names_;  // an empty one was erased
+  std::size_t erased_ = 0;
+  // Where each name is, as soon as there are too many to look through.
+  std::unique_ptr<std::unordered_map<std::string_view, std::size_t>> places_;
 };
 
 // A class: what configurations are written as. Its objects are values with named fields.

@@ -141,8 +141,8 @@ class PatternReader {
     const FunctionSyntax syntax = syntax_of(pattern);
     BuildOptions with = options(*pattern.module, syntax);
     ImportScope names = scope(*pattern.module, syntax);
-    for (const HostScope* s = pattern.closure.get(); s != nullptr; s = s->parent.get())
-      for (const auto& [name, value] : s->names) {
+    for (HostScope* s = pattern.closure.get(); s != nullptr; s = s->parent.get())
+      for (const auto& [name, value] : s->names()) {
         names.set(name, {});  // hides an import of that name
         if (value.is(HostValue::Kind::function) && !value.function->closure) made_with_[name] = value.function;
         if (const auto literal = guarded([&] { return to_value(value, *pattern.module, syntax.place); }))

@@ -107,6 +107,44 @@ EXPRESSIONS = [
 
 BODIES = [
     """
+    v0 = 0
+    v1 = 1
+    v2 = 2
+    v3 = 3
+    v4 = 4
+    v5 = 5
+    v6 = 6
+    v7 = 7
+    v8 = 8
+    v9 = 9
+    v10 = 10
+    v11 = 11
+    v12 = 12
+    v13 = 13
+    v14 = 14
+    v15 = 15
+    v16 = 16
+    v17 = 17
+    v18 = 18
+    v19 = 19
+    v20 = 20
+    v21 = 21
+    v22 = 22
+    v23 = 23
+    del v3, v20
+    v20 = 'again'
+    try:
+        v3
+    except NameError:
+        v21 = 'gone'
+    for v5 in range(3):
+        del v6
+        v6 = v5
+    del v0, v1, v2, v4, v7, v8, v9, v10, v11, v12, v13, v14, v15
+    v1 = v6 + v5
+    return v1, v16, v20, v21, v22, v23, (lambda: v19 + v1)()
+    """,
+    """
     total = 0
     for i in range(10):
         if i == 3:
