@@ -117,7 +117,9 @@ void read_python(const TileRequest& r, TileArguments arguments, TileTask& task) 
     } else if (p.default_value != nullptr) {
       LaunchArgument a;
       a.name = p.name;
-      a.scalar = scalar_of(evaluate_expression(*launch.kernel.owner, *p.default_value).take());
+      a.scalar = scalar_of(launch.kernel.closure
+                               ? launch.kernel.closure->defaults[static_cast<std::size_t>(&p - &kernel.parameters[0])]
+                               : evaluate_expression(*launch.kernel.owner, *p.default_value).take());
       launch.arguments.push_back(std::move(a));
     } else {
       usage(fmt::format("no argument for parameter '{}' of {}", p.name, kernel.name),

@@ -300,7 +300,7 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       break;
     case Kind::kernel: {
       if (name == "fn") return object;
-      if (const auto best = best_configs_.find(object.kernel.function);
+      if (const auto best = best_configs_.find({object.kernel.function, object.function.get()});
           name == "best_config" && best != best_configs_.end())
         return best->second;  // the first: which is the fastest is found when kernels run
       if (auto found = def_attribute(*object.kernel.function, name)) return *found;
@@ -323,7 +323,11 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
     case Kind::real:
       if (object.klass)
         if (auto found = enum_attribute(object, name, place)) return *found;
-      if (name == "value") return object;  // of a tl.constexpr, which is the number itself here
+      if (name == "value") {  // of a tl.constexpr, which is the number itself here
+        HostValue plain = object;
+        plain.is_constexpr = false;
+        return plain;
+      }
       break;
     case Kind::config:
       if (name == "kwargs") return config_item(object, ConfigItem::meta);

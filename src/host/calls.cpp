@@ -162,7 +162,7 @@ HostValue HostMachine::call_method(const HostValue& object, const std::string& n
         const auto grid = std::find_if(kwargs.begin(), kwargs.end(), [](const auto& k) { return k.first == "grid"; });
         if (grid == kwargs.end()) raise("TypeError", "a kernel's run() needs grid=", place);
         const HostLauncher launcher{object.kernel, object.module, std::make_shared<HostValue>(grid->second),
-                                    object.items};
+                                    object.items, object.function};
         kwargs.erase(grid);
         return launch(launcher, std::move(args), std::move(kwargs), place);
       }

@@ -92,7 +92,7 @@ bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place,
       return a.function == b.function ||
              (a.function->statement != nullptr && a.function->statement == b.function->statement &&
               !a.function->closure && !b.function->closure);
-    case Kind::kernel: return a.kernel.function == b.kernel.function;
+    case Kind::kernel: return a.kernel.function == b.kernel.function && a.function == b.function;
     case Kind::module: return a.module == b.module;
     case Kind::tuple:
     case Kind::list:
@@ -283,7 +283,12 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
 bool HostMachine::holds_state(const HostValue& v, py::Place place, int depth) {
   step(place);
   check_depth(depth, place);
-  if (v.is(Kind::kernel)) return false;                          // with decorators that nobody can ask for
+  if (v.is(Kind::kernel)) {  // its decorators nobody can ask for
+    const KernelRef made = kernel_of(v.kernel, v.function);
+    return made.closure && std::any_of(made.closure->names.begin(), made.closure->names.end(), [&](const auto& named) {
+             return !named.second.is(Kind::function) && holds_state(named.second, place, depth + 1);
+           });
+  }
   if (v.is(Kind::function) && v.function->closure) return true;  // a function of the module holds nothing
   if (v.is(Kind::tensor) || v.is(Kind::launcher) || v.is(Kind::opaque) || v.is(Kind::method)) return true;
   if (v.items && v.items->source && v.items->source->frame) return true;  // whatever a generator has in its variables

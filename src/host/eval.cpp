@@ -126,7 +126,9 @@ HostValue HostMachine::eval_compare(const py::Expr& e, Frame& frame) {
   HostValue left = eval(*e.items[0], frame);
   for (std::size_t i = 0; i < e.ops.size(); ++i) {
     HostValue right = eval(*e.items[i + 1], frame);
-    if (!compare(e.ops[i], left, right, e.place)) return HostValue::boolean(false);
+    HostValue answer = HostValue::boolean(compare(e.ops[i], left, right, e.place));
+    answer.is_constexpr = left.is_constexpr || right.is_constexpr;
+    if (answer.integer == 0 || i + 1 == e.ops.size()) return answer;
     left = std::move(right);
   }
   return HostValue::boolean(true);
@@ -175,7 +177,7 @@ HostValue HostMachine::eval_subscript(const py::Expr& e, Frame& frame) {
   HostValue out;
   out.kind = Kind::launcher;
   out.launcher = std::make_shared<HostLauncher>(
-      HostLauncher{object.kernel, object.module, std::make_shared<HostValue>(index), object.items});
+      HostLauncher{object.kernel, object.module, std::make_shared<HostValue>(index), object.items, object.function});
   return out;
 }
 
@@ -200,7 +202,12 @@ std::string HostMachine::eval_fstring(const py::Expr& e, Frame& frame) {
 }
 
 HostValue HostMachine::unary(py::Op op, const HostValue& v, py::Place place) {
-  if (op == py::Op::not_) return HostValue::boolean(!truth(v, place));
+  HostValue out = op == py::Op::not_ ? HostValue::boolean(!truth(v, place)) : plain_unary(op, v, place);
+  out.is_constexpr = v.is_constexpr;
+  return out;
+}
+
+HostValue HostMachine::plain_unary(py::Op op, const HostValue& v, py::Place place) {
   if (v.is(Kind::object))
     if (auto made = own(v, op == py::Op::neg ? "__neg__" : op == py::Op::pos ? "__pos__" : "__invert__", {}, place))
       return std::move(*made);
@@ -241,7 +248,14 @@ bool is_type(const HostValue& v) {
 
 }  // namespace
 
+// What is computed of a tl.constexpr is one, too.
 HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b, py::Place place) {
+  HostValue out = plain_binary(op, a, b, place);
+  out.is_constexpr = (a.is_constexpr || b.is_constexpr) && (out.is_number() || out.is(Kind::string));
+  return out;
+}
+
+HostValue HostMachine::plain_binary(py::Op op, const HostValue& a, const HostValue& b, py::Place place) {
   if (a.is(Kind::tensor) || b.is(Kind::tensor))
     refuse(Code::policy, fmt::format("'{}' on a tensor in a wrapper", py::op_text(op)), place,
            "compute in a kernel; a wrapper works on shapes and numbers");
@@ -306,6 +320,10 @@ HostValue HostMachine::binary(py::Op op, const HostValue& a, const HostValue& b,
     raise("TypeError",
           fmt::format("'{}' is not supported between {} and {}", py::op_text(op), host_type_name(a), host_type_name(b)),
           place);
+  return arithmetic(op, a, b, place);
+}
+
+HostValue HostMachine::arithmetic(py::Op op, const HostValue& a, const HostValue& b, py::Place place) {
   const bool bitwise = op == py::Op::bit_and || op == py::Op::bit_or || op == py::Op::bit_xor;
   const bool whole_only = bitwise || op == py::Op::shift_left || op == py::Op::shift_right || op == py::Op::mat_mul;
   const bool whole = a.is_integral() && b.is_integral();

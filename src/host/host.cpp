@@ -263,7 +263,7 @@ HostProgram::HostProgram(const PassModule& pass, HostLimits limits)
 HostProgram::~HostProgram() = default;
 
 Result<HostValue> HostProgram::value(std::string_view name) {
-  return guarded_host([&] { return machine_->module_value(pass_, name, {}); });
+  return guarded_host([&] { return machine_->settled(machine_->module_value(pass_, name, {})); });
 }
 
 Result<HostValue> HostProgram::call_opaque(const HostValue& function, std::size_t arguments) {
@@ -306,7 +306,7 @@ Result<HostValue> call_with_values(const PassModule& module, const py::Stmt& fun
     HostValue callee;
     callee.kind = Kind::function;
     callee.function = std::make_shared<HostFunction>(HostFunction{&module, &function, nullptr, nullptr, {}});
-    return machine.call(callee, std::move(arguments), std::move(keywords), function.place);
+    return machine.settled(machine.call(callee, std::move(arguments), std::move(keywords), function.place));
   });
 }
 
@@ -314,14 +314,14 @@ Result<HostValue> evaluate_expression(const PassModule& module, const py::Expr& 
                                       std::vector<std::pair<std::string_view, HostValue>> variables) {
   return guarded_host([&] {
     HostMachine machine(module, limits);
-    return machine.evaluate(module, expr, std::move(variables));
+    return machine.settled(machine.evaluate(module, expr, std::move(variables)));
   });
 }
 
 Result<HostValue> evaluate_constant(const PassModule& module, std::string_view name, HostLimits limits) {
   return guarded_host([&] {
     HostMachine machine(module, limits);
-    return machine.module_value(module, name, {});
+    return machine.settled(machine.module_value(module, name, {}));
   });
 }
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "host/machine.h"
 #include "host/policy.h"
+#include "py/names.h"
 #include "py/printer.h"
 #include "tile/lower.h"
 
@@ -196,7 +197,8 @@ void HostMachine::decorate(const HostValue& decorator, Decorations& out, py::Pla
 
 const HostMachine::Decorations& HostMachine::decorations(const HostLauncher& launcher, py::Place place) {
   const py::Stmt& kernel = *launcher.kernel.function;
-  const auto key = std::make_pair(&kernel, static_cast<const HostItems*>(launcher.decorators.get()));
+  const auto key = std::make_tuple(&kernel, static_cast<const HostItems*>(launcher.decorators.get()),
+                                   static_cast<const HostFunction*>(launcher.made.get()));
   if (const auto it = decorations_.find(key); it != decorations_.end()) return it->second;
   Decorations out;
   if (launcher.decorators) {  // the last one was put around all others
@@ -206,6 +208,7 @@ const HostMachine::Decorations& HostMachine::decorations(const HostLauncher& lau
   Frame frame;
   frame.module = launcher.module;
   frame.scope = std::make_shared<HostScope>();
+  if (launcher.made) frame.scope->parent = launcher.made->closure;
   for (const py::Expr* d : kernel.decorators) {
     if (d->kind != py::ExprKind::call) continue;
     const std::string path = resolve_path(*launcher.module, *d->items[0]);
@@ -246,18 +249,46 @@ HostValue HostMachine::make_kernel(const HostValue& function, py::Place place) {
   if (function.is(Kind::kernel)) return function;
   if (!function.is(Kind::function) || function.function->statement == nullptr)
     raise("TypeError", "triton.jit needs a function", place);
-  check_captured(*function.function->statement, function.function->closure.get(), place);
-  return kernel_value(*function.function->module, *function.function->statement);
+  HostValue kernel = kernel_value(*function.function->module, *function.function->statement);
+  if (function.function->closure) kernel.function = function.function;
+  return kernel;
 }
 
-// A kernel is compiled from its text and the names of its file; a variable of a function around it is in neither.
-void HostMachine::check_captured(const py::Stmt& kernel, HostScope* around, py::Place place) const {
-  const auto used = used_names(kernel);
-  for (; around != nullptr; around = around->parent.get())
+// A kernel that a function made sees that function's variables, as they are when it is launched: Triton reads them when
+// it compiles. Kernels among them are taken in the same way; one around which this goes on is referred to.
+KernelRef HostMachine::kernel_of(KernelRef kernel, const std::shared_ptr<HostFunction>& made) {
+  if (!made || !made->closure) return kernel;
+  for (const auto& [function, closure] : capturing_) {
+    if (function != made.get()) continue;
+    kernel.closure = std::shared_ptr<const KernelClosure>(std::shared_ptr<const KernelClosure>(), closure);
+    return kernel;
+  }
+  auto closure = std::make_shared<KernelClosure>();
+  closure->defaults = made->defaults->values;
+  capturing_.emplace_back(made.get(), closure.get());
+  std::unordered_set<std::string_view> used;
+  std::set<std::string_view> own;
+  for (const py::Stmt* s : kernel.function->body) {
+    used.merge(used_names(*s));
+    py::add_names_bound(*s, own);
+  }
+  for (const py::Parameter& p : kernel.function->parameters) own.insert(p.name);
+  for (const std::string_view name : own) used.erase(name);
+  for (const HostScope* around = made->closure.get(); around != nullptr; around = around->parent.get()) {
+    spend(around->names().size() / 16 + 1, kernel.function->place);
     for (const auto& [name, value] : around->names())
-      if (!find_parameter(kernel, name) && used.contains(name))
-        refuse(Code::host, fmt::format("kernel '{}' uses '{}' of the function around it", kernel.name, name), place,
-               "give it to the kernel as an argument, a tl.constexpr where it is fixed");
+      if (used.erase(name) > 0) closure->names.emplace_back(name, settled(value));
+  }
+  capturing_.pop_back();
+  kernel.closure = std::move(closure);
+  return kernel;
+}
+
+HostValue HostMachine::settled(HostValue v) {
+  if (!v.is(Kind::kernel)) return v;
+  v.kernel = kernel_of(std::move(v.kernel), v.function);
+  v.function = nullptr;
+  return v;
 }
 
 // The configurations to try: what the kernel's own function leaves of them, which sees the arguments by name.
@@ -279,7 +310,7 @@ std::vector<HostValue> HostMachine::chosen_configs(const Decorations& decoration
 }
 
 void HostMachine::add_argument(std::string_view name, const HostValue& value, bool constant, py::Place place,
-                               std::vector<LaunchArgument>& arguments) const {
+                               std::vector<LaunchArgument>& arguments) {
   LaunchArgument out;
   out.name = name;
   out.constexpr_ = constant || value.is(Kind::none);
@@ -320,7 +351,7 @@ void HostMachine::add_argument(std::string_view name, const HostValue& value, bo
       break;
     case Kind::kernel:
       out.scalar.value = std::string(value.kernel.function->name);
-      out.function = value.kernel;
+      out.function = kernel_of(value.kernel, value.function);
       out.constexpr_ = true;
       break;
     case Kind::tuple: {
@@ -531,7 +562,8 @@ void HostMachine::fill_defaults(const HostLauncher& launcher, ParameterValues& v
     if (values[i]) continue;
     if (p.default_value == nullptr)
       raise("TypeError", fmt::format("{} is missing its argument '{}'", kernel.name, p.name), place);
-    values[i] = module_constant(*launcher.module, *p.default_value, p.name, place);
+    values[i] = launcher.made ? default_value(*launcher.made, i, p)
+                              : module_constant(*launcher.module, *p.default_value, p.name, place);
   }
 }
 
@@ -551,7 +583,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
   const py::Stmt& kernel = *launcher.kernel.function;
   const Within<std::string_view> within(launching_, kernel.name);
   Launch out;
-  out.kernel = launcher.kernel;
+  out.kernel = kernel_of(launcher.kernel, launcher.made);
   out.autotune_key = decoration.key;
   out.restored = decoration.restored;
   out.place = place;
@@ -565,7 +597,7 @@ HostValue HostMachine::launch(const HostLauncher& launcher, HostArgs args, HostK
   std::vector<HostValue> configs = chosen_configs(decoration, kernel, args, kwargs, place);
   if (configs.empty())
     configs.push_back(config_value(HostValue::sequence(Kind::dict, {}), bound.warps, bound.stages, {}));
-  if (decoration.autotuned) best_configs_[&kernel] = configs[0];
+  if (decoration.autotuned) best_configs_[{&kernel, launcher.made.get()}] = configs[0];
   const bool hooked = std::any_of(configs.begin(), configs.end(), [](const HostValue& c) {
     return !config_item(c, ConfigItem::pre_hook).is(Kind::none);
   });

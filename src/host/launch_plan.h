@@ -48,10 +48,13 @@ struct TensorBlocks {
 
 struct PassModule;
 
+struct KernelClosure;
+
 struct KernelRef {
   const py::Module* module = nullptr;
   const py::Stmt* function = nullptr;
-  const PassModule* owner = nullptr;  // whose names the kernel sees
+  const PassModule* owner = nullptr;                       // whose names the kernel sees
+  std::shared_ptr<const KernelClosure> closure = nullptr;  // and before these, of a kernel that a function made
   std::string name() const { return std::string(function->name); }
 };
 

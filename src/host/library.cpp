@@ -52,7 +52,12 @@ struct HostMachine::Library {
     return m.make_config(std::move(c.args), std::move(c.kwargs), c.place);
   }
 
-  static std::optional<HostValue> constexpr_value(HostMachine& m, const Call& c) { return need(m, c, 1), c.args[0]; }
+  static std::optional<HostValue> constexpr_value(HostMachine& m, const Call& c) {
+    need(m, c, 1);
+    HostValue out = c.args[0];
+    out.is_constexpr = true;
+    return out;
+  }
 
   static std::optional<HostValue> current_device(HostMachine&, const Call&) { return whole(0); }
   static std::optional<HostValue> active_torch_device(HostMachine& m, const Call& c) {

@@ -128,6 +128,7 @@ class HostMachine {
   };
   Definition definition(const HostValue& callable, const PassModule& otherwise) const;
   HostValue module_value(const PassModule& module, std::string_view name, py::Place place);
+  HostValue settled(HostValue v);  // one that outlives this machine
   // An expression of the module level, evaluated once.
   HostValue module_constant(const PassModule& owner, const py::Expr& value, std::string_view name, py::Place place);
   HostValue evaluate(const PassModule& module, const py::Expr& expr,
@@ -298,6 +299,9 @@ class HostMachine {
   std::string eval_fstring(const py::Expr& e, Frame& frame);
   HostValue binary(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
   HostValue unary(py::Op op, const HostValue& v, py::Place place);
+  HostValue plain_binary(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
+  HostValue arithmetic(py::Op op, const HostValue& a, const HostValue& b, py::Place place);  // of numbers
+  HostValue plain_unary(py::Op op, const HostValue& v, py::Place place);
   HostValue get_item(const HostValue& object, const HostValue& index, py::Place place);
   void set_item(HostValue& object, const HostValue& index, HostValue value, py::Place place);
   HostValue get_slice(const HostValue& object, const HostValue& slice, py::Place place);
@@ -479,7 +483,7 @@ class HostMachine {
   void decorate(const HostValue& decorator, Decorations& out, py::Place place);
   HostValue make_kernel(const HostValue& function, py::Place place);
   std::optional<HostValue> call_triton(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
-  void check_captured(const py::Stmt& kernel, HostScope* around, py::Place place) const;
+  KernelRef kernel_of(KernelRef kernel, const std::shared_ptr<HostFunction>& made);
   const Decorations& decorations(const HostLauncher& launcher, py::Place place);
   std::vector<HostValue> chosen_configs(const Decorations& decoration, const py::Stmt& kernel, const HostArgs& args,
                                         const HostKwargs& kwargs, py::Place place);
@@ -502,7 +506,7 @@ class HostMachine {
   HostValue call_grid(const HostValue& grid, const HostValue& meta, py::Place place);
   void set_grid(const HostValue& grid, const HostValue& meta, LaunchVariant& variant, py::Place place);
   void add_argument(std::string_view name, const HostValue& value, bool is_constexpr, py::Place place,
-                    std::vector<LaunchArgument>& out) const;
+                    std::vector<LaunchArgument>& out);
   void check_descriptor(const TensorDesc& base, const std::vector<std::pair<std::string, HostValue>>& fields,
                         py::Place place) const;
   std::optional<HostValue> make_descriptor(std::string_view path, HostArgs& args, const HostKwargs& kwargs,
@@ -534,10 +538,12 @@ class HostMachine {
   std::shared_ptr<HostAbandoned> abandoned_ = std::make_shared<HostAbandoned>();
   std::map<std::string, std::shared_ptr<HostClass>, std::less<>> exceptions_;  // Python's, as they are asked for
   std::vector<HostRaise> handling_;                                            // what a bare `raise` raises again
-  std::map<std::pair<const py::Stmt*, const HostItems*>, Decorations> decorations_;
+  std::map<std::tuple<const py::Stmt*, const HostItems*, const HostFunction*>, Decorations> decorations_;
   std::set<BufferId> unplaced_;  // made without device=: on the CPU, whatever the run's device is
   int places_ = 0;               // how often we are in a with torch.device(...): they are on the device
-  std::unordered_map<const py::Stmt*, HostValue> best_configs_;  // of autotuned kernels that were launched
+  std::map<std::pair<const py::Stmt*, const HostFunction*>, HostValue> best_configs_;  // of autotuned ones, launched
+  // The kernels whose variables are being taken, and where they are put.
+  std::vector<std::pair<const HostFunction*, const KernelClosure*>> capturing_;
 };
 
 }  // namespace passnet

@@ -98,8 +98,8 @@ void HostMachine::define(const py::Stmt& s, Frame& frame) {
   if (frame.making != nullptr) return define_method(s, frame);
   HostValue made;
   if (is_kernel(*frame.module, s)) {
-    if (!at_module_level(frame)) check_captured(s, frame.scope.get(), s.place);
     made = kernel_value(*frame.module, s);
+    if (!at_module_level(frame)) made.function = make_function(&s, nullptr, frame).function;
   } else {
     made = make_function(&s, nullptr, frame);
   }

@@ -97,6 +97,7 @@ struct HostLauncher {
   const PassModule* module = nullptr;
   std::shared_ptr<HostValue> grid;
   std::shared_ptr<HostItems> decorators = nullptr;  // beside those of its def, innermost first
+  std::shared_ptr<HostFunction> made = nullptr;     // of a kernel that a function made
   ~HostLauncher();                                  // a grid may be another launcher
 };
 
@@ -137,7 +138,8 @@ struct HostValue {
   BufferId buffer = -1;
   Dtype dtype = Dtype::float32;
   DeviceType device = DeviceType::cpu;
-  std::shared_ptr<HostFunction> function;
+  bool is_constexpr = false;               // made by tl.constexpr(...): what kernels may read
+  std::shared_ptr<HostFunction> function;  // of a kernel: null, or its def in the function that made it
   std::shared_ptr<HostLauncher> launcher;
   std::shared_ptr<HostClass> klass;  // klass, object, parent; of an integer or a string: the IntEnum, StrEnum
   KernelRef kernel;
@@ -158,6 +160,12 @@ struct HostValue {
   bool is_number() const { return is_integral() || kind == Kind::real; }
   bool is_sequence() const { return kind == Kind::tuple || kind == Kind::list || kind == Kind::set; }
   double as_real() const { return kind == Kind::real ? real : integer.real(); }
+};
+
+// What a kernel sees of the function that made it, as it was when the kernel was launched.
+struct KernelClosure {
+  std::vector<std::pair<std::string_view, HostValue>> names;
+  std::vector<HostValue> defaults;  // of its parameters, in their order
 };
 
 // The items of a triton.Config.

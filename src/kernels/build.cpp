@@ -91,7 +91,7 @@ Root root_of(const LaunchPlan& plan, BufferId buffer) {
 }
 
 Result<tile::Function> lower_launch(const LaunchPlan& plan, const Launch& launch, const LaunchVariant& variant) {
-  const KernelNames names(*launch.kernel.owner);
+  const KernelNames names(*launch.kernel.owner, launch.kernel.closure);
   auto specs = kernel_arguments(names, plan, launch, variant);
   if (!specs) return std::move(specs.error());
   const bool one = std::all_of(launch.variants.begin(), launch.variants.end(),

@@ -92,13 +92,14 @@ std::optional<Named> record_of(const HostValue& v) {
 
 }  // namespace
 
-KernelNames::KernelNames(const PassModule& module)
-    : module_(module), own_(std::make_unique<Family>()), family_(own_.get()) {}
+KernelNames::KernelNames(const PassModule& module, std::shared_ptr<const KernelClosure> closure)
+    : module_(module), closure_(std::move(closure)), own_(std::make_unique<Family>()), family_(own_.get()) {}
 
-const KernelNames& KernelNames::of(const PassModule& module) const {
-  if (&module == &module_) return *this;
-  auto& member = family_->members[&module];
-  if (!member) member.reset(new KernelNames(module, family_));
+const KernelNames& KernelNames::of(const PassModule& module,
+                                   const std::shared_ptr<const KernelClosure>& closure) const {
+  if (&module == &module_ && closure == closure_) return *this;
+  auto& member = family_->members[{&module, closure.get()}];
+  if (!member) member.reset(new KernelNames(module, closure, family_));
   return *member;
 }
 
@@ -107,37 +108,74 @@ Named KernelNames::device_function(const KernelRef& function) const {
   out.kind = Named::Kind::kernel;
   out.function = function.function;
   out.file = function.module;
-  out.names = &of(*function.owner);
+  out.names = &of(*function.owner, function.closure);
+  return out;
+}
+
+// What a variable's value is to a kernel. Numbers and strings may be read where tl.constexpr(...) made them; element
+// types and None need no such mark.
+Named KernelNames::of_value(const HostValue& value) const {
+  if (value.is(HostValue::Kind::kernel)) return device_function(value.kernel);  // NAME = triton.jit(function)
+  if (auto record = record_of(value)) return *record;
+  Named out;
+  out.kind = Named::Kind::variable;
+  if (value.is(HostValue::Kind::path) && value.text.starts_with("triton.") && !element_type(value.text)) {
+    out.kind = Named::Kind::path;  // NAME = getattr(tl, "exp"), tl.math if hasattr(tl, "math") else tl
+    out.path = value.text;
+    return out;
+  }
+  if (auto constant = constant_of(value)) {
+    out.value = std::move(*constant);
+    out.known = true;
+  }
+  const bool plain = out.value.is(ConstValue::Kind::none) || out.value.is(ConstValue::Kind::type);
+  if (out.known && (value.is_constexpr || plain)) out.kind = Named::Kind::constant;
   return out;
 }
 
 Named KernelNames::evaluate(std::string_view name, const Binding& b) const {
   Named out;
   out.kind = Named::Kind::variable;
-  const auto value = evaluate_constant(module_, name);
-  if (!value) return out;
-  if (value->is(HostValue::Kind::kernel)) return device_function(value->kernel);  // NAME = triton.jit(function)
-  if (auto record = record_of(*value)) return *record;
-  if (value->is(HostValue::Kind::path) && value->text.starts_with("triton.") && !element_type(value->text)) {
-    out.kind = Named::Kind::path;  // NAME = getattr(tl, "exp"), tl.math if hasattr(tl, "math") else tl
-    out.path = value->text;
-    return out;
-  }
-  if (auto constant = constant_of(*value)) {
-    out.value = std::move(*constant);
-    out.known = true;
-  }
-  // NAME = tl.constexpr(...); element types and None need no such mark
-  const bool marked = b.value != nullptr && b.unpack == Binding::kWhole && b.value->kind == py::ExprKind::call &&
-                      resolve_path(*b.owner, *b.value->items[0]) == "triton.language.constexpr";
-  const bool plain = out.value.is(ConstValue::Kind::none) || out.value.is(ConstValue::Kind::type);
-  if (out.known && (marked || plain)) out.kind = Named::Kind::constant;
+  if (const auto value = evaluate_constant(module_, name)) out = of_value(*value);
   out.annotated = b.statement != nullptr && b.statement->kind == py::StmtKind::annotated &&
                   tile::is_constexpr_annotation(b.statement->annotation);
   return out;
 }
 
+// A variable of the function that made the kernel.
+Named KernelNames::captured(const HostValue& value) const {
+  Named out;
+  switch (value.kind) {
+    case HostValue::Kind::module:
+      out.kind = Named::Kind::module;
+      out.names = &of(*value.module);
+      return out;
+    case HostValue::Kind::path:
+      if (element_type(value.text)) return of_value(value);
+      out.kind = Named::Kind::path;  // imported there
+      out.path = value.text;
+      return out;
+    case HostValue::Kind::function:
+      out.kind = Named::Kind::function;
+      out.function = value.function->statement;
+      if (out.function == nullptr || value.function->closure ||
+          !is_of_constants(*value.function->module, *out.function))
+        return out;
+      out.kind = Named::Kind::of_constants;
+      out.file = &value.function->module->syntax;
+      out.names = &of(*value.function->module);
+      return out;
+    default:
+      out = of_value(value);
+      out.of_function = true;
+      return out;
+  }
+}
+
 Named KernelNames::find(std::string_view name) const {
+  if (closure_)
+    for (const auto& [own, value] : closure_->names)
+      if (own == name) return captured(value);
   if (const auto it = known_.find(name); it != known_.end()) return it->second;
   Named out;
   const Binding* b = module_.find(name);

@@ -4,16 +4,17 @@
 #include <map>
 #include <memory>
 
-#include "host/launch_plan.h"
 #include "host/module.h"
+#include "host/value.h"
 #include "tile/lower.h"
 
 namespace passnet {
 
-// The names of one pass file, and through it of the files it imports. Refers to the modules; keeps what it evaluated.
+// The names of one pass file, and through it of the files it imports; in front of them those of the function that made
+// the kernel. Refers to the modules; keeps what it evaluated.
 class KernelNames final : public tile::Names {
  public:
-  explicit KernelNames(const PassModule& module);
+  explicit KernelNames(const PassModule& module, std::shared_ptr<const KernelClosure> closure = nullptr);
   tile::Named find(std::string_view name) const override;
   Result<tile::Named> call(const py::Stmt& function, const std::vector<tile::ConstValue>& arguments,
                            const NamedConstants& keywords) const override;
@@ -21,15 +22,19 @@ class KernelNames final : public tile::Names {
   tile::Named device_function(const KernelRef& function) const;
 
  private:
-  // One object per file, shared, so that a device function's names live as long as the kernel's.
+  // One object per file and closure, shared, so that a device function's names live as long as the kernel's.
   struct Family {
-    std::map<const PassModule*, std::unique_ptr<KernelNames>> members;
+    std::map<std::pair<const PassModule*, const KernelClosure*>, std::unique_ptr<KernelNames>> members;
   };
-  KernelNames(const PassModule& module, Family* family) : module_(module), family_(family) {}
-  const KernelNames& of(const PassModule& module) const;
+  KernelNames(const PassModule& module, std::shared_ptr<const KernelClosure> closure, Family* family)
+      : module_(module), closure_(std::move(closure)), family_(family) {}
+  const KernelNames& of(const PassModule& module, const std::shared_ptr<const KernelClosure>& closure = nullptr) const;
   tile::Named evaluate(std::string_view name, const Binding& binding) const;
+  tile::Named of_value(const HostValue& value) const;
+  tile::Named captured(const HostValue& value) const;
 
   const PassModule& module_;
+  std::shared_ptr<const KernelClosure> closure_;
   std::unique_ptr<Family> own_;
   Family* family_;
   mutable std::map<std::string, tile::Named, std::less<>> known_;

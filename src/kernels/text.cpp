@@ -30,10 +30,20 @@ std::string kernel_text(const KernelRef& kernel) {
     part.needed = true;
     py::add_names_in(*part.statement, names);
   };
+  // Where the function that made the kernel is called, which says what it sees.
+  const auto makes = [&](const py::Stmt& s) {
+    std::set<std::string_view> used;
+    py::add_names_in(s, used);
+    return s.kind == StmtKind::assign && std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
+             return holds(*part.statement, kernel.function) && used.contains(part.statement->name);
+           });
+  };
   for (const py::Stmt* s : kernel.module->body()) {
+    const bool made = kernel.closure && makes(*s);
     Part& part = parts.emplace_back(Part{s});
     py::add_names_bound(*s, part.binds);
-    if (holds(*s, kernel.function) || s->kind == StmtKind::import || s->kind == StmtKind::import_from) take(part);
+    if (holds(*s, kernel.function) || s->kind == StmtKind::import || s->kind == StmtKind::import_from || made)
+      take(part);
   }
   const auto is_missing = [&](const Part& part) {
     return !part.needed && std::any_of(part.binds.begin(), part.binds.end(),

@@ -92,7 +92,8 @@ Operand Lowering::from_named(const Named& named, std::string_view name) {
     case Named::Kind::constant: return Operand::of(named.value);
     case Named::Kind::variable:
       if (frame_->defaults && named.known) return Operand::of(named.value);
-      refuse(fmt::format("a kernel cannot read the global '{}'", name),
+      refuse(named.of_function ? fmt::format("a kernel cannot read '{}' of the function around it", name)
+                               : fmt::format("a kernel cannot read the global '{}'", name),
              named.annotated && named.known
                  ? fmt::format("the annotation makes no constant of it: write {} = tl.constexpr({})", name,
                                constant_text(named.value))

@@ -17,7 +17,7 @@ struct Named {
     module,        // another file: its names
     record,        // the class of a named tuple; path: its fields, "m,n", value: a tuple, the last fields' defaults
     constant,      // tl.constexpr(...), an element type or None at module level
-    variable,      // any other value at module level, which kernels may not read; defaults of parameters may
+    variable,      // any other value around the kernel, which it may not read; defaults of parameters may
   } kind = Kind::missing;
   std::string path;
   const py::Stmt* function = nullptr;
@@ -25,7 +25,8 @@ struct Named {
   const Names* names = nullptr;      // of the function's file, or of the module
   ConstValue value;                  // of a constant, and of a variable where it is `known`
   bool known = false;
-  bool annotated = false;  // a variable: NAME: tl.constexpr = ..., which makes no constant of it
+  bool annotated = false;    // a variable: NAME: tl.constexpr = ..., which makes no constant of it
+  bool of_function = false;  // a variable of the function that made the kernel, not of the file
 };
 
 class Names {
