@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pass/module.h"
+#include "pass/settings.h"
 
 namespace passnet {
 
@@ -30,8 +31,9 @@ struct PolicyViolation {
 };
 
 // Every call of every function of the module but pattern and replacement_args, and of the module level. `apart`: other
-// defs and lambdas that no wrapper can reach.
-std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<const void* const> apart = {});
+// defs and lambdas that no wrapper can reach. `settings`: gets those that have no effect here.
+std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<const void* const> apart = {},
+                                          std::vector<SettingUse>* settings = nullptr);
 
 // The names in a statement; `mentioned` also those of attributes and what strings say.
 std::unordered_set<std::string_view> mentioned_names(const py::Stmt& statement);
