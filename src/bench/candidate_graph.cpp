@@ -14,6 +14,7 @@ void CandidateGraph::match(const std::string& passes, Evaluation& out) {
       need(passes.ends_with(".py") ? load_pass_file(passes, options_.load) : load_pass_folder(passes, options_.load),
            Status::compile_fail);
   for (const std::string& line : passes_.dropped) out.note("dropped: " + line);
+  for (const std::string& line : passes_.settings) out.note(line);
   applied_ = need(apply_passes(graph_.graph, passes_, options_.match), Status::compile_fail);
   out.passes = applied_.passes;
   for (const AppliedPass& p : applied_.passes) out.matches += p.matches;

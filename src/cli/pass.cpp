@@ -62,6 +62,7 @@ int check(const Options& o) {
         fmt::print("{}: {} nodes -> {}({})\n", pass.name, nodes, pass.wrapper.name, args_text(pass));
     }
     for (const std::string& line : folder->dropped) fmt::print(stderr, "dropped: {}\n", line);
+    for (const std::string& line : folder->settings) fmt::print(stderr, "{}\n", text_printable(line));
     if (folder->passes.empty()) fmt::print(stderr, "{}: no passes are listed\n", path);
   }
   return failed > 0 ? kFailed : kOk;

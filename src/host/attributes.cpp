@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "host/machine.h"
 #include "host/policy.h"
+#include "host/settings.h"
 #include "host/signatures.h"
 #include "ops/table.h"
 #include "tile/lowering.h"
@@ -256,6 +257,9 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       for (const auto& [known, number] : kNumbers)
         if (path == known) return HostValue::of(number);
       if (is_one_of(path, kNothing)) return {};
+      if (const Setting* s = find_setting(path); s != nullptr && s->form == Setting::Form::attribute)
+        refuse(Code::host, fmt::format("'{}' has no value here", path), place,
+               "torch's settings have no effect on a pass; write the value itself");
       if (name == "__name__") return HostValue::string(object.text.substr(object.text.get().rfind('.') + 1));
       if (path == "sys.maxsize") return HostValue::of(std::numeric_limits<std::int64_t>::max());
       if (path == "sys.version_info")

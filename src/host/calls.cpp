@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "host/machine.h"
 #include "host/policy.h"
+#include "host/settings.h"
 #include "host/signatures.h"
 
 namespace passnet {
@@ -98,6 +99,7 @@ HostValue HostMachine::call_path(const std::string& path, HostArgs args, HostKwa
     if (!kwargs.empty()) raise("TypeError", fmt::format("{}() takes no keyword arguments", type->name), place);
     return make_exception(std::move(type), std::move(args));
   }
+  if (find_setting_call(path, true) != nullptr) return {};
   if (path.starts_with("builtins.")) {
     if (auto v = call_python(behind("builtins."), args, kwargs, place)) return *v;
     refuse(Code::host, fmt::format("'{}()' is nothing a wrapper can call", behind("builtins.")), place);
@@ -112,6 +114,9 @@ HostValue HostMachine::call_path(const std::string& path, HostArgs args, HostKwa
   if (auto v = call_library(path, args, kwargs, place)) return *v;
   if (path == "os.getenv" || path == "os.environ.get")  // of an empty environment
     return args.size() > 1 ? args[1] : HostValue{};
+  if (path == "os.environ.setdefault" && args.size() == 2 && args[0].is(Kind::string) &&
+      find_setting_variable(args[0].text) != nullptr)
+    return args[1];
   if (is_outside(path))
     refuse(is_outside_harmless(path) ? Code::host : Code::integrity, fmt::format("call of '{}' in a wrapper", path),
            place, "a wrapper allocates, launches kernels and returns");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "host/machine.h"
+#include "host/settings.h"
 
 namespace passnet {
 
@@ -100,6 +101,9 @@ HostValue HostMachine::get_slice(const HostValue& object, const HostValue& slice
 void HostMachine::set_item(HostValue& object, const HostValue& index, HostValue value, py::Place place) {
   if (object.is(Kind::tensor))
     refuse(Code::policy, "a tensor's items are assigned in a wrapper", place, "store in a kernel");
+  if (object.is(Kind::path) && object.text == "os.environ" && index.is(Kind::string) &&
+      find_setting_variable(index.text) != nullptr)
+    return;
   if (object.items) {
     check_write(*object.items, value, place);
     check_write(*object.items, index, place);

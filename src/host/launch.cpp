@@ -274,7 +274,7 @@ KernelRef HostMachine::kernel_of(KernelRef kernel, const std::shared_ptr<HostFun
   }
   for (const py::Parameter& p : kernel.function->parameters) own.insert(p.name);
   for (const std::string_view name : own) used.erase(name);
-  for (const HostScope* around = made->closure.get(); around != nullptr; around = around->parent.get()) {
+  for (HostScope* around = made->closure.get(); around != nullptr; around = around->parent.get()) {
     spend(around->names().size() / 16 + 1, kernel.function->place);
     for (const auto& [name, value] : around->names())
       if (used.erase(name) > 0) closure->names.emplace_back(name, settled(value));

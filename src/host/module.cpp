@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "host/host.h"
 #include "host/policy.h"
+#include "host/settings.h"
 #include "py/names.h"
 #include "py/parser.h"
 
@@ -515,7 +516,7 @@ void ModuleLoader::bind_targets(PassModule& module, const py::Stmt& s) {
         b.name = t->items[i]->text;
         bind_name(module, b.name, b);
       }
-    } else {
+    } else if (find_setting_target(module, *t) == nullptr) {
       const bool part = t->kind == py::ExprKind::subscript || t->kind == py::ExprKind::attribute;
       const py::Expr* root = part ? root_name(*t->items[0]) : nullptr;
       const Binding* own = root == nullptr ? nullptr : module.find(root->text);

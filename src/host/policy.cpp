@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "host/settings.h"
 #include "ops/table.h"
 #include "py/printer.h"
 
@@ -215,6 +216,7 @@ class PolicyCheck {
   PolicyCheck(const PassModule& module, std::span<const void* const> apart, const OwnNames& own_names)
       : module_(module), apart_(apart), own_names_(own_names) {}
   std::vector<PolicyViolation> found;
+  std::vector<SettingUse> settings;
 
   void function(const py::Stmt& f) {
     if (is_apart(&f)) return;
@@ -317,8 +319,22 @@ class PolicyCheck {
     }
   }
 
+  bool take_setting(const Setting* setting, std::string_view written) {
+    if (setting == nullptr) return false;
+    settings.push_back({setting->why, std::string(written.substr(0, 80))});
+    return true;
+  }
+
+  // os.environ["NAME"] and os.environ.setdefault("NAME", ...) at module level.
+  bool take_variable(std::string_view path, const py::Expr& key) {
+    if (inside_ || path != "os.environ" || key.kind != py::ExprKind::string) return false;
+    return take_setting(find_setting_variable(key.text), fmt::format("os.environ[\"{}\"]", key.text));
+  }
+
   // torch.x.y = ... would patch torch for everyone.
   void target(const py::Expr& t) {
+    if (t.kind == py::ExprKind::attribute && take_setting(find_setting(path_of(t)), path_of(t))) return;
+    if (t.kind == py::ExprKind::subscript && take_variable(path_of(*t.items[0]), *t.items[1])) return;
     if (t.kind == py::ExprKind::subscript && !path_of(*t.items[0]).empty())
       refuse(Code::integrity, t.place, fmt::format("assignment to an item of '{}'", path_of(*t.items[0])),
              "a pass may not change anything outside itself");
@@ -417,9 +433,14 @@ class PolicyCheck {
   void call(const py::Expr& e) {
     const py::Expr& callee = *e.items[0];
     const std::string path = path_of(callee);
+    if (take_setting(find_setting_call(path, !inside_), path + "()")) return;
+    if (path == "os.environ.setdefault" && e.items.size() > 1 && take_variable("os.environ", *e.items[1])) return;
     if (path.starts_with("torch.") && !path.starts_with("torch.__version__.")) {
       const std::string_view name = std::string_view(path).substr(6);
       if (is_allowed(name)) return;
+      if (name.starts_with("set_default_"))
+        return refuse(Code::policy, e.place, "call of " + described(callee, path),
+                      "say dtype= and device= where a tensor is made");
       const bool needless = name == "cuda.synchronize" || name == "cuda.current_stream" || name == "cuda.empty_cache";
       return refuse(
           Code::policy, e.place, "call of " + described(callee, path),
@@ -586,7 +607,7 @@ void add_own_names(const PassModule& module, std::span<const py::Stmt* const> bo
 }
 
 std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<const void* const> apart,
-                                          const OwnNames& own_names) {
+                                          const OwnNames& own_names, std::vector<SettingUse>* settings) {
   PolicyCheck check(module, apart, own_names);
   const auto visit = [&](const auto& self, std::span<const py::Stmt* const> body) -> void {
     for (const py::Stmt* s : body) {
@@ -604,6 +625,7 @@ std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<co
     }
   };
   visit(visit, module.syntax.body());
+  if (settings != nullptr) settings->insert(settings->end(), check.settings.begin(), check.settings.end());
   return std::move(check.found);
 }
 

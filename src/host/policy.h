@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/module.h"
+#include "host/settings.h"
 
 namespace passnet {
 
@@ -36,9 +37,9 @@ using OwnNames = std::unordered_set<std::string_view>;
 void add_own_names(const PassModule& module, std::span<const py::Stmt* const> body, OwnNames& out);
 
 // Every call of every function of the module but pattern and replacement_args, and of the module level. `apart`: other
-// defs and lambdas that no wrapper can reach.
+// defs and lambdas that no wrapper can reach. `settings`: gets those that have no effect here.
 std::vector<PolicyViolation> check_policy(const PassModule& module, std::span<const void* const> apart = {},
-                                          const OwnNames& own_names = {});
+                                          const OwnNames& own_names = {}, std::vector<SettingUse>* settings = nullptr);
 
 // The names in a statement; `mentioned` also those of attributes and what strings say.
 std::unordered_set<std::string_view> mentioned_names(const py::Stmt& statement);

@@ -5,6 +5,7 @@
 
 #include "host/machine.h"
 #include "host/policy.h"
+#include "host/settings.h"
 #include "py/printer.h"
 
 namespace passnet {
@@ -259,7 +260,9 @@ void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) 
     case py::ExprKind::tuple:
     case py::ExprKind::list: return unpack(target, value, frame);
     case py::ExprKind::attribute:
-      if (const HostValue object = eval(*target.items[0], frame); object.is(Kind::object)) {
+      if (const HostValue object = eval(*target.items[0], frame); object.is(Kind::path)) {
+        if (find_setting(fmt::format("{}.{}", object.text.get(), target.text)) != nullptr) return;
+      } else if (object.is(Kind::object)) {
         const bool itself = target.items[0]->kind == py::ExprKind::name &&
                             (target.items[0]->text == "self" || target.items[0]->text == "ctx");
         if (object.items->module_level && !itself)

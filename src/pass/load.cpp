@@ -332,18 +332,22 @@ std::vector<const py::Stmt*> never_called(const ModuleLoader& loader, const std:
   return {open.begin(), open.end()};
 }
 
-void check_modules(const ModuleLoader& loader, const std::vector<Pass>& passes) {
+void check_modules(const ModuleLoader& loader, bool open_policy, PassFolder& folder) {
+  const std::vector<Pass>& passes = folder.passes;
   const std::vector<const py::Stmt*> only = never_called(loader, passes);
   std::vector<const void*> apart(only.begin(), only.end());
   for (const Pass& pass : passes) apart.push_back(pass.pattern_syntax);
   OwnNames own_names;
   for (const auto& [name, module] : loader.modules()) add_own_names(*module, module->syntax.body(), own_names);
+  std::vector<SettingUse> settings;
   for (const auto& [name, module] : loader.modules()) {
-    const auto violations = check_policy(*module, apart, own_names);
+    const auto violations = check_policy(*module, apart, own_names, &settings);
+    if (open_policy) continue;
     const auto worst = std::find_if(violations.begin(), violations.end(),
                                     [](const PolicyViolation& v) { return v.error.code == Code::integrity; });
     if (!violations.empty()) fail((worst != violations.end() ? *worst : violations[0]).error);
   }
+  for (std::string& note : setting_notes(settings)) folder.settings.push_back(std::move(note));
 }
 
 void limit_wrappers(PassFolder& folder, const LoadOptions& options) {
@@ -410,8 +414,7 @@ Result<PassFolder> load_pass_folder(const std::string& path, const LoadOptions& 
       out.passes.push_back(read_pass(*out.loaders[p.from_output ? 0 : 1], p.name, options.limits));
       out.passes.back().given = !p.from_output;
     }
-    if (!options.open_policy)
-      for (const auto& loader : out.loaders) check_modules(*loader, out.passes);
+    for (const auto& loader : out.loaders) check_modules(*loader, options.open_policy, out);
     limit_wrappers(out, options);
     return out;
   });
@@ -446,7 +449,7 @@ PassFolder load_one(std::unique_ptr<ModuleLoader> loader, const std::string& nam
   out.path = loader->folder();
   out.loaders.push_back(std::move(loader));
   out.passes.push_back(read_pass(*out.loaders[0], name, options.limits));
-  if (!options.open_policy) check_modules(*out.loaders[0], out.passes);
+  check_modules(*out.loaders[0], options.open_policy, out);
   return out;
 }
 

@@ -39,6 +39,7 @@ struct PassFolder {
   std::string path;
   std::vector<Pass> passes;
   std::vector<std::string> dropped;                    // what was over a limit, one sentence each
+  std::vector<std::string> settings;                   // what the files set to no effect here, one sentence each
   std::vector<std::unique_ptr<ModuleLoader>> loaders;  // own the syntax trees
 };
 
