@@ -146,7 +146,8 @@ void put_lone(at::Tensor& x, const TensorMeta& meta, double mean, double std, co
 }
 
 // What saturates at one index of an axis does not at the next, and neither a piece of a row nor every second of it is
-// like the whole: rows are in parts, and every so many elements differ.
+// like the whole: rows are in parts, and in each every so many elements have a level. That one is no other row's: by
+// luck a part of the terms may stand for all of them in some rows, not in all.
 void put_uneven(at::Tensor& x, const TensorMeta& meta, double std, const Stream& stream) {
   constexpr double kSpan = 0.25;  // of the reach, up and down
   constexpr std::int64_t kParts = 4;
@@ -154,21 +155,31 @@ void put_uneven(at::Tensor& x, const TensorMeta& meta, double std, const Stream&
   if (axes < 2) return;  // an axis' weights or statistics
   const auto span = static_cast<float>(kSpan * reach_of(std));
   std::uint32_t seed = mixed(stream.one ^ mixed(stream.other + 2));
-  const auto level = [&](std::int64_t i) {
-    return span * (static_cast<float>(mixed(seed + static_cast<std::uint32_t>(i)) >> 8) * 0x1p-23F - 1);
-  };
+  const auto level = [span](std::uint32_t of) { return span * (static_cast<float>(mixed(of) >> 8) * 0x1p-23F - 1); };
   for (std::int64_t d = 0; d < x.dim(); ++d) {
     const std::int64_t n = x.size(d);
-    const bool row = d == x.dim() - 1;
     seed = mixed(seed + 1);
-    const std::int64_t part = row ? 1 + seed % std::max<std::int64_t>(n / kParts, 1) : 1, every = 2 + seed % 3;
+    const std::int64_t part = d == x.dim() - 1 ? 1 + seed % std::max<std::int64_t>(n / kParts, 1) : 1;
     at::Tensor levels = at::full({n}, 0.0, at::kFloat);
     for (std::int64_t i = 0; i < n; ++i)
-      levels.data_ptr<float>()[i] = level(i / part) + (row ? level(-1 - i % every) : 0.0F);
+      levels.data_ptr<float>()[i] = level(seed + static_cast<std::uint32_t>(i / part));
     std::vector<std::int64_t> along(static_cast<std::size_t>(x.dim()), 1);
     along[static_cast<std::size_t>(d)] = n;
     x.add_(levels.view(along));
   }
+  const std::int64_t n = x.size(-1);
+  float* const to = x.data_ptr<float>();
+  at::parallel_for(0, x.numel() / std::max<std::int64_t>(n, 1), kFillGrain / std::max<std::int64_t>(n, 1) + 1,
+                   [&](std::int64_t begin, std::int64_t end) {
+                     for (std::int64_t r = begin; r < end; ++r) {
+                       const std::uint32_t own = mixed(mixed(seed + 1) + static_cast<std::uint32_t>(r)),
+                                           every = 2 + own % 3;
+                       const float levels[] = {level(own), level(own + 1), level(own + 2), level(own + 3)};
+                       std::uint32_t at = 0;
+                       for (std::int64_t i = 0; i < n; ++i, at = at + 1 < every ? at + 1 : 0)
+                         to[r * n + i] += levels[at];
+                     }
+                   });
   const auto [low, high] = bounds_of(meta);
   x.clamp_(low, high);
 }
