@@ -445,6 +445,7 @@ class HostMachine {
                           py::Place place);
   struct Views;  // methods that are views (view.cpp)
   std::optional<HostValue> view_method(const HostValue& tensor, const HostCall& call);
+  HostValue laid_out(const HostValue& tensor, bool channels_last, py::Place place);  // copied, where it lies otherwise
   std::optional<HostValue> cast_method(const HostValue& tensor, std::string_view name, const HostArgs& args,
                                        const HostKwargs& kwargs, py::Place place);
   HostValue tensor_item(const HostValue& tensor, const HostValue& index, py::Place place);

@@ -76,6 +76,9 @@ bool lies_channels_last(const TensorDesc& d) {
 bool is_channels_last(const HostValue& format) {
   return format.is(Kind::path) && (format.text == "torch.channels_last" || format.text == "torch.channels_last_3d");
 }
+bool is_contiguous_format(const HostValue& format) {
+  return format.is(Kind::path) && format.text == "torch.contiguous_format";
+}
 
 }  // namespace
 
@@ -294,7 +297,7 @@ HostValue HostMachine::allocate(std::string_view name, const HostArgs& args, con
   }
   if (device != nullptr) d.device = device->device;
   if (dtype != nullptr) d.dtype = dtype->dtype;
-  if (format != nullptr && format->is(Kind::path) && format->text == "torch.contiguous_format") d.strides.clear();
+  if (format != nullptr && is_contiguous_format(*format)) d.strides.clear();
   if (format != nullptr && is_channels_last(*format)) d.strides = channels_last_strides(d.sizes, place);
   Scalar value = full ? fill_number(args[1], place) : Scalar{name.starts_with("ones") ? 1.0 : 0.0};
   return fresh(std::move(d), name.starts_with("empty") ? Fill::none : Fill::value, std::move(value), place);
@@ -408,14 +411,7 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
   if (name == "dim_order") return dim_order(d);
   if (name == "storage_offset") return HostValue::of(plan_.buffers[static_cast<std::size_t>(tensor.buffer)].offset);
   if (name == "get_device") return HostValue::of(std::int64_t{0});
-  if (name == "contiguous") {
-    if (!channels_last) return d.is_contiguous() ? tensor : copy(tensor.buffer, d.dtype, place);
-    const auto strides = channels_last_strides(d.sizes, place);
-    if (lies_channels_last(d)) return tensor;
-    const HostValue out = copy(tensor.buffer, d.dtype, place);
-    plan_.buffers[static_cast<std::size_t>(out.buffer)].desc.strides = strides;
-    return out;
-  }
+  if (name == "contiguous") return laid_out(tensor, channels_last, place);
   if (name == "detach" || name == "requires_grad_") return tensor;
   if (name == "cuda") return moved(tensor, device_, place);
   if (name.starts_with("new_")) {
@@ -424,8 +420,21 @@ HostValue HostMachine::tensor_method(const HostValue& tensor, std::string_view n
   }
   if (is_fill(name)) return fill(tensor, name, args, place);
   if (auto v = view_method(tensor, {name, args, kwargs, place})) return *v;
-  if (auto v = cast_method(tensor, name, args, kwargs, place)) return *v;
+  if (auto v = cast_method(tensor, name, args, kwargs, place)) {
+    const bool asks = channels_last || (format != nullptr && is_contiguous_format(*format));
+    return asks ? laid_out(*v, channels_last, place) : *v;
+  }
   refuse(Code::policy, fmt::format("call of '.{}' on a tensor in a wrapper", name), place, allowed_calls_note());
+}
+
+HostValue HostMachine::laid_out(const HostValue& tensor, bool channels_last, py::Place place) {
+  const TensorDesc d = desc(tensor);
+  if (!channels_last) return d.is_contiguous() ? tensor : copy(tensor.buffer, d.dtype, place);
+  const auto strides = channels_last_strides(d.sizes, place);
+  if (lies_channels_last(d)) return tensor;
+  const HostValue out = copy(tensor.buffer, d.dtype, place);
+  plan_.buffers[static_cast<std::size_t>(out.buffer)].desc.strides = strides;
+  return out;
 }
 
 std::optional<HostValue> HostMachine::cast_method(const HostValue& tensor, std::string_view name, const HostArgs& args,
