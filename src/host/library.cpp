@@ -40,6 +40,11 @@ struct HostMachine::Library {
     return m.binary(py::Op::floor_div, sum, c.args[1], c.place);
   }
 
+  // Which Triton itself wrote as a kernel's function.
+  static std::optional<HostValue> of_kernels(HostMachine& m, const Call& c) {
+    m.raise("RuntimeError", "Cannot call @triton.jit'd outside of the scope of a kernel; write triton.cdiv", c.place);
+  }
+
   static std::optional<HostValue> next_power_of_2(HostMachine& m, const Call& c) {
     const auto below = m.exact_integer(c.args[0], c.place).minus(1);
     if (!below) m.too_large(c.place);
@@ -289,7 +294,7 @@ HostMachine::Library::Run HostMachine::Library::find(std::string_view path) {
       {"numpy.sqrt", numpy_math},
       {"triton.Config", config},
       {"triton.cdiv", cdiv},
-      {"triton.language.cdiv", cdiv},
+      {"triton.language.cdiv", of_kernels},
       {"triton.language.constexpr", constexpr_value},
       {"triton.language.next_power_of_2", next_power_of_2},
       {"triton.next_power_of_2", next_power_of_2},
