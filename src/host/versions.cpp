@@ -7,6 +7,7 @@
 #include <optional>
 #include <regex>
 
+#include "base/text.h"
 #include "host/machine.h"
 #include "host/policy.h"
 
@@ -37,12 +38,12 @@ struct Parts {
   std::string local;
 };
 
-std::optional<Parts> parse(std::string text) {
+std::optional<Parts> parse(const std::string& given) {
   static const std::regex kForm(
       R"(\s*v?(?:([0-9]+)!)?([0-9]+(?:\.[0-9]+)*)(?:[-_.]?(alpha|a|beta|b|preview|pre|c|rc)[-_.]?([0-9]*))?)"
       R"((?:-([0-9]+)|[-_.]?(post|rev|r)[-_.]?([0-9]*))?(?:[-_.]?(dev)[-_.]?([0-9]*))?(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?\s*)");
-  if (text.size() > 200) return std::nullopt;
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (given.size() > 200) return std::nullopt;
+  const std::string text = text_lower(given);
   std::smatch m;
   if (!std::regex_match(text, m, kForm)) return std::nullopt;
   Parts out;
@@ -54,12 +55,10 @@ std::optional<Parts> parse(std::string text) {
   };
   out.epoch = part(1);
   const std::string release = m[2].str();
-  for (std::size_t at = 0; at <= release.size();) {
-    const std::size_t dot = std::min(release.find('.', at), release.size());
-    const auto n = number(release.substr(at, dot - at));
+  for (const std::string_view piece : text_split(release, '.')) {
+    const auto n = number(std::string(piece));
     fits = fits && n;
     out.release.push_back(n.value_or(0));
-    at = dot + 1;
   }
   if (m[3].matched) {
     const std::string word = m[3].str();
@@ -83,14 +82,13 @@ HostValue key_of(const Parts& v) {
   while (release.size() > 1 && release.back().integer == 0) release.pop_back();
   const bool first = v.pre.empty() && !v.post && v.dev;
   const std::int64_t stage = first ? -1 : v.pre.empty() ? 3 : v.pre == "a" ? 0 : v.pre == "b" ? 1 : 2;
-  for (std::size_t at = 0; at < v.local.size();) {  // numbers lie behind words
-    const std::size_t dot = std::min(v.local.find('.', at), v.local.size());
-    const std::string part = v.local.substr(at, dot - at);
-    const bool digits = std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-    local.push_back(digits ? tuple({whole(1), whole(number(part).value_or(kLast)), HostValue::string("")})
-                           : tuple({whole(0), whole(0), HostValue::string(part)}));
-    at = dot + 1;
-  }
+  if (!v.local.empty())
+    for (const std::string_view piece : text_split(v.local, '.')) {  // numbers lie behind words
+      const std::string part(piece);
+      const bool digits = std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+      local.push_back(digits ? tuple({whole(1), whole(number(part).value_or(kLast)), HostValue::string("")})
+                             : tuple({whole(0), whole(0), HostValue::string(part)}));
+    }
   return tuple({whole(v.epoch), tuple(std::move(release)), whole(stage), whole(v.pre_number),
                 whole(v.post ? *v.post : -1), whole(v.dev ? *v.dev : kLast), tuple(std::move(local))});
 }
