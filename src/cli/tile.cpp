@@ -170,7 +170,7 @@ void run_compiled(const Options& o, const TileTask& task, const TileMemory& memo
   const auto kernel = o.cpp.empty() ? tile_cpu::compile(source.emitted.source).take() : compile_edited(o.cpp);
   for (const auto& [parameter, buffer] : source.pointers)
     source.arguments[parameter].pointer = memory.addresses()[buffer];
-  reinterpret_cast<tile_cpu::Kernel>(kernel.entry)(source.arguments.data(), 0, source.programs(),
+  reinterpret_cast<tile_cpu::Kernel>(kernel.entry)(source.arguments.data(), 0, source.emitted.programs,
                                                    tile_cpu::thread_scratch(source.emitted.scratch_bytes));
 }
 

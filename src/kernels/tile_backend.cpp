@@ -95,7 +95,7 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
     }
     LaunchCandidate c{b.variant, std::move(*b.source), {}};
     c.grid = {nullptr,
-              c.source.programs(),
+              c.source.emitted.programs,
               c.source.emitted.scratch_bytes,
               c.source.emitted.program_cost,
               c.source.emitted.uneven,

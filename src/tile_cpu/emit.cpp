@@ -335,6 +335,7 @@ Emitted Emitter::run() {
     home(v) = {Home::Kind::name, name, 0, -1};
   }
   emit_block(f_.body);
+  out_.programs = facts_.programs();
   estimate(f_.body, 1);
   const auto& g = facts_.grid;
   std::string out = fmt::format("// {}: grid {} x {} x {}\n", f_.name, g[0], g[1], g[2]);
