@@ -72,7 +72,7 @@ std::function<void()> bare_kernel(Engine& engine, const LaunchPlan& plan, void* 
     point();
     alignas(64) static char scratch[1 << 20];
     const auto kernel = reinterpret_cast<tile_cpu::Kernel>(tile_cpu::compile(source->emitted.source).take().entry);
-    return [source, kernel] { kernel(source->arguments.data(), 0, source->programs(), scratch); };
+    return [source, kernel] { kernel(source->arguments.data(), 0, source->emitted.programs, scratch); };
   }
   const cuda::Device& gpu = *cuda::device().take();
   *source = describe_kernel(lower_launch(plan, launch, variant).take(), plan, launch, variant, addresses).take();

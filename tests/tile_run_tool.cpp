@@ -151,7 +151,7 @@ void run_compiled(const Case& c, const Arena& arena, tile_cpu::Build build, cons
     source.arguments[parameter].pointer = arena.addresses()[buffer];
   char* scratch = tile_cpu::thread_scratch(source.emitted.scratch_bytes);
   if (!is_hooked(build)) {
-    reinterpret_cast<tile_cpu::Kernel>(kernel.entry)(source.arguments.data(), 0, source.programs(), scratch);
+    reinterpret_cast<tile_cpu::Kernel>(kernel.entry)(source.arguments.data(), 0, source.emitted.programs, scratch);
     return;
   }
   bool held = true;
@@ -159,7 +159,7 @@ void run_compiled(const Case& c, const Arena& arena, tile_cpu::Build build, cons
   const tile_cpu::Hooks hooks{
       windows.data(), &held, [](void*, std::int64_t, void*, std::int64_t, const void*) { return 1; },
       [](void* context, std::int64_t, std::int64_t) { *static_cast<bool*>(context) = false; }, INT64_MAX};
-  reinterpret_cast<tile_cpu::CheckedKernel>(kernel.entry)(source.arguments.data(), 0, source.programs(), scratch,
+  reinterpret_cast<tile_cpu::CheckedKernel>(kernel.entry)(source.arguments.data(), 0, source.emitted.programs, scratch,
                                                           &hooks);
   if (!held) fail(Code::run, "an assertion of the kernel does not hold");
 }

@@ -165,7 +165,7 @@ tile_cpu::LoadedKernel compile_edited(const std::string& file) {
 
 void run_compiled(const Options& o, const TileTask& task, const TileMemory& memory) {
   KernelSource source = build(task, memory, tile_cpu::Build::fast);
-  if (source.programs() == 0) return;
+  if (source.is_empty()) return;
   check_before_compiled(o, task);
   const auto kernel = o.cpp.empty() ? tile_cpu::compile(source.emitted.source).take() : compile_edited(o.cpp);
   for (const auto& [parameter, buffer] : source.pointers)

@@ -152,7 +152,7 @@ Result<KernelSource> build_function(tile::Function function, const LaunchPlan& p
   auto described = describe_kernel(std::move(function), plan, launch, variant, addresses);
   if (!described) return described;
   KernelSource out = std::move(*described);
-  if (out.programs() == 0) return out;  // nothing will run
+  if (out.is_empty()) return out;  // nothing will run
   auto emitted = tile_cpu::run_stages(out.function, out.facts, build, dump);
   if (!emitted) return std::move(emitted.error());
   out.emitted = std::move(*emitted);

@@ -28,7 +28,7 @@ struct KernelSource {
   std::vector<std::pair<std::size_t, BufferId>> pointers;  // parameter, buffer
   std::vector<InputPair> pairs;
 
-  std::int64_t programs() const { return facts.programs(); }  // of the launch
+  bool is_empty() const { return facts.programs() == 0; }
 };
 
 // The front-end alone: the kernel for the variant's types and constants.

@@ -18,7 +18,7 @@ namespace passnet {
 class CheckedLaunch {
  public:
   virtual ~CheckedLaunch() = default;
-  bool empty() const { return source.programs() == 0; }
+  bool empty() const { return source.is_empty(); }
   virtual const std::vector<tile::Site>& sites() const = 0;
   virtual void run(tile::Shadow& memory, const tile::Shadow::Launch& launch) = 0;
 
@@ -115,7 +115,7 @@ class CudaPlatform final : public CheckedPlatform {
 void build_all(const LaunchPlan& plan, void* const* addresses) {
   std::vector<std::string> sources;
   for (const BuiltVariant& b : build_kernels(plan, addresses))
-    if (b.source && b.source->programs() > 0) sources.push_back(b.source->emitted.source);
+    if (b.source && !b.source->is_empty()) sources.push_back(b.source->emitted.source);
   const auto kept_in_memory = tile_cpu::compile_many(sources);
 }
 

@@ -29,7 +29,7 @@ struct CudaKernel {
   tile_cuda::LoadedKernel loaded;
   std::vector<void*> arguments;  // addresses of source.arguments
 
-  bool empty() const { return source.programs() == 0; }
+  bool empty() const { return source.is_empty(); }
   void point() {
     arguments.clear();
     for (tile_cpu::Argument& a : source.arguments) arguments.push_back(&a);

@@ -51,7 +51,7 @@ class OnDevice {
     for (const auto& [parameter, buffer] : built_.source.pointers)
       built_.source.arguments[parameter].pointer = pointers_[static_cast<std::size_t>(buffer)];
     for (tile_cpu::Argument& a : built_.source.arguments) arguments_.push_back(&a);
-    if (built_.source.programs() > 0) kernel_ = tile_cuda::compile(device_, built_.emitted).take();
+    if (!built_.source.is_empty()) kernel_ = tile_cuda::compile(device_, built_.emitted).take();
   }
 
   const cuda::Device& device() const { return device_; }
@@ -66,12 +66,12 @@ class OnDevice {
       device_.check(device_.call.MemcpyDtoH(addresses[id], address(id), bytes(id)), "cannot copy from the device");
   }
   void check(tile_cuda::CheckedMemory& shadow) {
-    if (built_.source.programs() == 0) return;
+    if (built_.source.is_empty()) return;
     const auto own = [](BufferId buffer) { return buffer; };
     shadow.run(kernel_, checked_launch(built_.source, built_.emitted.sites, pointers_.data(), own), arguments_);
   }
   void launch() {
-    if (built_.source.programs() > 0)
+    if (!built_.source.is_empty())
       tile_cuda::launch(device_, kernel_, built_.source.facts.grid, built_.emitted.flat, arguments_.data());
   }
 

@@ -94,11 +94,7 @@ std::unique_ptr<PreparedPlan> TileBackend::build(const LaunchPlan& plan, void* c
       continue;
     }
     LaunchCandidate c{b.variant, std::move(*b.source), {}};
-    c.grid = {nullptr,
-              c.source.emitted.programs,
-              c.source.emitted.scratch_bytes,
-              c.source.emitted.program_cost,
-              c.source.emitted.uneven,
+    c.grid = {nullptr, c.source.emitted.programs, c.source.emitted.scratch_bytes, c.source.emitted.program_cost,
               options_.atomics_alone && tile::has_atomics(c.source.function.body)};
     if (c.grid.programs > 0) sources.push_back(c.source.emitted.source);
     l.candidates.push_back(std::move(c));

@@ -12,8 +12,11 @@ union Argument {  // in the order of the kernel's parameters
 };
 
 // Runs programs begin..end-1 of the grid, numbered with axis 0 fastest. `scratch`: at least Emitted::scratch_bytes,
-// aligned to 64, of this thread alone. Reentrant.
+// aligned to 64, of this thread alone; kKeptBytes of it are 0 when its first range of a launch begins, and stay as they
+// are until its last has ended. Reentrant.
 using Kernel = void (*)(const Argument* arguments, std::int64_t begin, std::int64_t end, char* scratch);
+
+inline constexpr std::int64_t kKeptBytes = 128;
 
 // Of builds that are checked. Asked before every element that is touched; 0: do not touch it (a load then gives 0).
 // What is plainly right a kernel sees for itself.

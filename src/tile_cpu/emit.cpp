@@ -304,11 +304,9 @@ void Emitter::estimate(const Block& block, double times) {
     }
     out_.program_cost += times * elements * weight;
     double trips = 1;
-    out_.uneven |= op.code == Code::while_;
     if (op.code == Code::for_) {
       const tile::Range &lo = ranges_[static_cast<std::size_t>(op.operands[0])],
                         &hi = ranges_[static_cast<std::size_t>(op.operands[1])];
-      out_.uneven |= lo.lo != lo.hi || hi.lo != hi.hi;
       const auto step = constant_of(op.operands[2]);
       trips = step && *step != 0
                   ? std::clamp((static_cast<double>(hi.hi) - static_cast<double>(lo.lo)) / static_cast<double>(*step),

@@ -17,7 +17,6 @@ struct Emitted {
   std::int64_t programs = 0;       // to be run: the launch's, or several for each of them
   std::int64_t scratch_bytes = 0;  // per thread
   double program_cost = 0;         // rough nanoseconds of one program, to decide about threads
-  bool uneven = false;             // it has loops whose turns may differ from program to program
   std::vector<tile::Site> sites;   // of a build that is hooked
 };
 

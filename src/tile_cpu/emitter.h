@@ -355,6 +355,8 @@ class Emitter {
   std::optional<Terms> terms_of(const Op& loop);
   bool is_zero(ValueId v) const;
   std::string keep_panels(const Op& product, std::int64_t terms, std::int64_t depth);
+  bool is_known(ValueId v, std::set<ValueId>& seen) const;
+  std::string goal_of(const Op& product);
   void emit_product(const Op& op);
 
   const tile::Function& f_;
@@ -378,6 +380,7 @@ class Emitter {
   std::vector<const Op*> block_owner_;  // by the blocks' numbers: the control op, or none
   std::vector<Array> arrays_;
   std::string kept_;  // what programs leave to the next
+  std::int64_t panels_ = 0;
   int names_ = 0;
 
   std::span<const Op> run_;

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <vector>
 
 namespace passnet::tile_cpu {
 
@@ -11,7 +13,8 @@ namespace {
 
 // Waking torch's threads and waiting for them takes 5 to 10 µs, so less work than this stays on one.
 constexpr double kSerialBelow = 20'000;  // nanoseconds
-constexpr double kRangeCost = 10'000;    // nanoseconds: a thread gets at least this much
+constexpr double kShareCost = 10'000;    // nanoseconds: a thread gets at least this much
+constexpr double kTurnCost = 5'000;      // nanoseconds: and takes at least this much at a time
 
 struct Scratch {
   char* memory = nullptr;
@@ -22,30 +25,58 @@ struct Scratch {
   ~Scratch() { std::free(memory); }
 };
 
-struct Context {
-  const Grid& grid;
-  const Argument* arguments;
+// Turns are taken from a share of them by the thread whose share it is, from the front, and by threads that are done
+// with theirs, from the back: so the programs of a thread follow one another, and find what the last one left.
+class alignas(64) Share {
+ public:
+  void set(std::int64_t begin, std::int64_t end) { rest_ = pack(begin, end); }
+  // The turn's number; -1: none is left.
+  std::int64_t take(bool front) {
+    std::uint64_t rest = rest_.load(std::memory_order_relaxed);
+    while (true) {
+      const auto begin = static_cast<std::int64_t>(rest >> 32), end = static_cast<std::int64_t>(rest & 0xffff'ffff);
+      if (begin >= end) return -1;
+      if (rest_.compare_exchange_weak(rest, front ? pack(begin + 1, end) : pack(begin, end - 1),
+                                      std::memory_order_relaxed))
+        return front ? begin : end - 1;
+    }
+  }
+
+ private:
+  static std::uint64_t pack(std::int64_t begin, std::int64_t end) {
+    return static_cast<std::uint64_t>(begin) << 32 | static_cast<std::uint64_t>(end);
+  }
+  std::atomic<std::uint64_t> rest_ = 0;
 };
 
-void run_range(void* context, std::int64_t begin, std::int64_t end) {
-  const Context& c = *static_cast<const Context*>(context);
-  c.grid.kernel(c.arguments, begin, end, thread_scratch(c.grid.scratch_bytes));
-}
+constexpr std::int64_t kTurns = 16;  // of a share, at most
 
-// Programs that differ go, some at a time, to whichever thread has nothing to do.
-constexpr std::int64_t kTurns = 16;  // of each thread
+class Turns {
+ public:
+  Turns(const Grid& grid, const Argument* arguments, std::int64_t threads)
+      : grid_(grid), arguments_(arguments), shares_(static_cast<std::size_t>(threads)) {
+    const auto least = static_cast<std::int64_t>(std::ceil(kTurnCost / std::max(grid.program_cost, 1e-3)));
+    programs_ = std::max({grid.programs / (kTurns * threads), least, std::int64_t{1}});
+    const std::int64_t turns = (grid.programs + programs_ - 1) / programs_;
+    for (std::int64_t i = 0; i < threads; ++i)
+      shares_[static_cast<std::size_t>(i)].set(turns * i / threads, turns * (i + 1) / threads);
+  }
+  void take(std::size_t own) {
+    char* const scratch = thread_scratch(grid_.scratch_bytes);
+    for (std::size_t k = 0; k < shares_.size(); ++k)
+      for (std::int64_t turn; (turn = shares_[(own + k) % shares_.size()].take(k == 0)) >= 0;)
+        grid_.kernel(arguments_, turn * programs_, std::min((turn + 1) * programs_, grid_.programs), scratch);
+  }
 
-struct Turns {
-  Context& context;
-  std::int64_t programs = 0;  // of a turn
-  std::atomic<std::int64_t> next = 0;
+ private:
+  const Grid& grid_;
+  const Argument* arguments_;
+  std::int64_t programs_ = 0;  // of a turn
+  std::vector<Share> shares_;
 };
 
-void take_turns(void* turns, std::int64_t, std::int64_t) {
-  Turns& t = *static_cast<Turns*>(turns);
-  const std::int64_t all = t.context.grid.programs;
-  for (std::int64_t begin; (begin = t.next.fetch_add(t.programs, std::memory_order_relaxed)) < all;)
-    run_range(&t.context, begin, std::min(begin + t.programs, all));
+void take_turns(void* turns, std::int64_t begin, std::int64_t end) {
+  for (; begin < end; ++begin) static_cast<Turns*>(turns)->take(static_cast<std::size_t>(begin));
 }
 
 }  // namespace
@@ -58,21 +89,20 @@ char* thread_scratch(std::int64_t bytes) {
     scratch.memory = static_cast<char*>(std::aligned_alloc(64, static_cast<std::size_t>(scratch.size)));
     if (scratch.memory == nullptr) std::abort();  // bounded where the kernel was built
   }
+  if (bytes > 0) std::memset(scratch.memory, 0, static_cast<std::size_t>(std::min(bytes, kKeptBytes)));
   return scratch.memory;
 }
 
 void launch(Engine& engine, const Grid& grid, const Argument* arguments) {
   if (grid.programs == 0) return;
-  Context context{grid, arguments};
-  if (grid.one_thread || grid.program_cost * static_cast<double>(grid.programs) < kSerialBelow) {
-    run_range(&context, 0, grid.programs);
-    return;
-  }
-  const auto grain = static_cast<std::int64_t>(std::ceil(kRangeCost / std::max(grid.program_cost, 1e-3)));
-  if (!grid.uneven) return engine.parallel(grid.programs, grain, run_range, &context);
-  const std::int64_t threads = engine.threads();
-  Turns turns{context, std::max(grid.programs / (kTurns * threads), std::int64_t{1})};
-  engine.parallel(std::min(threads, (grid.programs + grain - 1) / grain), 1, take_turns, &turns);
+  const double cost = grid.program_cost * static_cast<double>(grid.programs);
+  const std::int64_t threads =
+      grid.one_thread || cost < kSerialBelow
+          ? 1
+          : std::min({std::int64_t{engine.threads()}, grid.programs, static_cast<std::int64_t>(cost / kShareCost)});
+  if (threads == 1) return grid.kernel(arguments, 0, grid.programs, thread_scratch(grid.scratch_bytes));
+  Turns turns(grid, arguments, threads);
+  engine.parallel(threads, 1, take_turns, &turns);
 }
 
 }  // namespace passnet::tile_cpu

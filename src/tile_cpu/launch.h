@@ -11,14 +11,14 @@ struct Grid {
   std::int64_t programs = 0;
   std::int64_t scratch_bytes = 0;
   double program_cost = 0;  // nanoseconds, estimated
-  bool uneven = false;      // one program may have far more to do than another
   bool one_thread = false;
 };
 
 // All programs; returns when they are done.
 void launch(Engine& engine, const Grid& grid, const Argument* arguments);
 
-// Memory of this thread for a kernel's tiles, aligned to 64, with what the last kernel left in it.
+// Memory of this thread for a kernel's tiles, as the first range of a launch wants it; otherwise with what the last
+// kernel left in it.
 char* thread_scratch(std::int64_t bytes);
 
 }  // namespace passnet::tile_cpu

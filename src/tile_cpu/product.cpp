@@ -11,8 +11,14 @@
 namespace passnet::tile_cpu {
 
 namespace {
-constexpr std::int64_t kDepth = 256;  // so many terms are added at a time
+constexpr std::int64_t kDepth = 256;       // so many terms are added at a time
+constexpr std::int64_t kPanelsBytes = 32;  // sizeof(Panels)
+
+bool is_elementwise(const Op& op) {
+  const tile::OpClass kind = tile::op_row(op.code).kind;
+  return (kind >= tile::OpClass::unary && kind <= tile::OpClass::other) && op.code != Code::dot;
 }
+}  // namespace
 
 // Whether every element is +0, to which sums may be added without reading it.
 bool Emitter::is_zero(ValueId v) const {
@@ -82,11 +88,50 @@ std::string Emitter::keep_panels(const Op& product, std::int64_t terms, std::int
   const std::int64_t columns = (shape[shape.rank - 1] + kWidest - 1) / kWidest * kWidest;
   if (facts_.programs() == 1 || terms > kKept || may_access(writes_, def(product.operands[1])->operands[0])) return "";
   const std::int64_t bytes = (terms + depth - 1) / depth * depth * columns * tile::elem_bytes(Elem::f32);
-  if (bytes > kKept) return "";
+  if (bytes > kKept || panels_ == kKeptBytes / kPanelsBytes) return "";
   const std::string name = fresh("panels");
-  kept_ += fmt::format("  Panels {}{{(f32*)(scratch + {})}};\n", name, out_.scratch_bytes);
+  out_.scratch_bytes = std::max(out_.scratch_bytes, kKeptBytes);
+  kept_ += fmt::format("  Panels& {0} = ((Panels*)scratch)[{1}];\n  {0}.to = (f32*)(scratch + {2});\n", name, panels_++,
+                       out_.scratch_bytes);
   out_.scratch_bytes += bytes;
   return ", &" + name;
+}
+
+// Whether a pointer's value is known here: it is made of what was computed before.
+bool Emitter::is_known(ValueId v, std::set<ValueId>& seen) const {
+  if (home(v).kind != Home::Kind::nowhere || !seen.insert(v).second) return true;
+  const Op* op = def(v);
+  return op != nullptr && (type(v).is_tile() || op->code == Code::constant) &&
+         (is_elementwise(*op) || tile::op_row(op->code).kind <= tile::OpClass::shape) &&
+         std::all_of(op->operands.begin(), op->operands.end(), [&](ValueId o) { return is_known(o, seen); });
+}
+
+// Where a product, or what is made of its elements, is stored at last, if that is a matrix whose place is known here
+// and whose rows lie in one piece: `Goal{...}`. "": it is not, or nobody else would have it.
+std::string Emitter::goal_of(const Op& product) {
+  if (is_hooked(build_) || facts_.programs() == 1) return "";
+  ValueId v = terms_ ? block_owner_[static_cast<std::size_t>(block_of_.at(&product))]->result() : product.result();
+  const Shape& shape = type(v).shape;
+  const Op* op = nullptr;
+  do {
+    const auto& users = users_[static_cast<std::size_t>(v)];
+    op = users.size() == 1 ? users[0] : nullptr;
+    if (op == nullptr || (op->code != Code::store && !is_elementwise(*op))) return "";
+    if (op->code != Code::store) v = op->result();
+  } while (op->code != Code::store);
+  std::set<ValueId> seen;
+  const ValueId pointer = op->operands[0];
+  if (shape.rank != 2 || op->operands[1] != v || !is_known(pointer, seen)) return "";
+  const auto at = [&](const Index& index) { return address(pointer, index, Mode::zero); };
+  const auto row = along(0, [&] { return step_of(at(identity_index(2))); }),
+             column = along(1, [&] { return step_of(at(identity_index(2))); });
+  if (!row || column != 1) return "";
+  Index first;
+  first.fill(kFixed);
+  const Address a = at(first);
+  const std::int64_t bytes = tile::elem_bytes(a.elem);
+  return fmt::format(", Goal{{(const char*)({}), {}, {}}}", element_pointer(a, sum_terms(a, Mode::zero).text),
+                     *row * bytes, bytes);
 }
 
 void Emitter::emit_product(const Op& op) {
@@ -118,11 +163,12 @@ void Emitter::emit_product(const Op& op) {
   for (const std::size_t i : {0, 1})
     if (factors_.at(&op)[i]) follow_matrix(*def(op.operands[i]), operands[i], steps[i], counts + i);
   const std::int64_t depth = std::min(terms.at_most, kDepth);
-  const std::string panels = factors_.at(&op)[1] ? keep_panels(op, terms.at_most, depth) : "";
+  const std::string panels = factors_.at(&op)[1] ? keep_panels(op, terms.at_most, depth) : "", goal = goal_of(op);
   for (std::int64_t p = 0; p < batch; ++p)
-    code(fmt::format("dot<{}, {}, {}, {}>({} + {}, {}, {}, {} + {}, {}, {}, {} + {}, {}, {}, {}{});", m, n, depth,
+    code(fmt::format("dot<{}, {}, {}, {}>({} + {}, {}, {}, {} + {}, {}, {}, {} + {}, {}, {}, {}{}{});", m, n, depth,
                      terms.fresh, operands[0], p * m * k, steps[0][0], steps[0][1], operands[1], p * k * n, steps[1][0],
-                     steps[1][1], array(op.result()), p * m * n, counts[0], counts[2], counts[1], panels));
+                     steps[1][1], array(op.result()), p * m * n, counts[0], counts[2], counts[1],
+                     panels.empty() && !goal.empty() ? ", nullptr" : panels, goal));
   close("{");
 }
 

@@ -42,14 +42,26 @@ DOT void dot_block(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c, i
   }
   EACH(r, R) EACH(w, W) st<F32, true>(c + r * cr + w * L, s[r][w], L);
 }
+// Where a product will be stored, in bytes: another thread may have that memory in its cache. Null: it is not known.
+struct Goal {
+  const char* at = nullptr;
+  i64 row = 0, column = 0;
+};
+template <int R, int C>
+INLINE void ask_for(Goal g) {
+  if (g.at) EACH(r, R) for (i64 j = 0; j < C * g.column; j += 64) __builtin_prefetch(g.at + r * g.row + j, 1);
+}
 #undef EACH
 // All rows, R at a time, then fewer.
 template <int R, int W>
-INLINE void dot_rows(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c, i64 cr, i64 m, i64 k, bool fresh) {
+INLINE void dot_rows(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, f32* c, i64 cr, i64 m, i64 k, bool fresh, Goal g) {
   const i64 whole = m / R * R;
-  for (i64 i = 0; i < whole; i += R) dot_block<R, W>(a + i * ar, ar, ac, b, br, c + i * cr, cr, k, fresh);
+  for (i64 i = 0; i < whole; i += R, g.at += g.at ? R * g.row : 0) {
+    ask_for<R, W * L>(g);
+    dot_block<R, W>(a + i * ar, ar, ac, b, br, c + i * cr, cr, k, fresh);
+  }
   if constexpr (R > 1)
-    if (whole < m) dot_rows<R / 2, W>(a + whole * ar, ar, ac, b, br, c + whole * cr, cr, m - whole, k, fresh);
+    if (whole < m) dot_rows<R / 2, W>(a + whole * ar, ar, ac, b, br, c + whole * cr, cr, m - whole, k, fresh, g);
 }
 // to[k][C] is b[k][n], filled up with 0.
 template <int C>
@@ -75,11 +87,11 @@ INLINE void dot_panel(const f32* b, i64 br, i64 bc, i64 n, i64 k, f32* to) {
       _Pragma("GCC unroll 16") for (int l = 0; l < L; ++l) st<F32, true>(to + (x + l) * C + j, v[l], L);
     }
 }
-// A matrix b[k, n], copied to panels: programs that follow one another often multiply with the same.
+// A matrix b[k, n], copied to panels: programs that follow one another often multiply with the same. At first of none.
 struct Panels {
   f32* to;
-  const f32* b = nullptr;
-  i64 n = 0, k = 0;
+  const f32* b;
+  i64 n, k;
 };
 INLINE bool holds(Panels& p, const f32* b, i64 n, i64 k) {  // and does from now on
   const bool same = p.b == b && p.n == n && p.k == k;
@@ -95,7 +107,7 @@ INLINE void clear_around(T* c, i64 m, i64 n) {
 // c[M, N] += a[m, k] b[k, n], D terms at a time. Fresh: c was not written yet, and is 0.
 template <int M, int N, int D, bool Fresh>
 INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32* c, i64 m, i64 n, i64 k,
-                Panels* kept = nullptr) {
+                Panels* kept = nullptr, Goal goal = {}) {
   constexpr int W = L == 4 && N % (4 * L) == 0 ? 4 : N % (2 * L) == 0 ? 2 : 1, C = W * L, R = L == 16 ? 8 : 4;
   if constexpr (N % L == 0) {
     alignas(64) f32 one[D * C];
@@ -115,7 +127,8 @@ INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32*
         const i64 depth = k - x < deep ? k - x : deep;
         const bool packs = bc != 1 || j + C > n || ((kept || m > R) && !near);
         if (packs && !copied) dot_panel<C>(at, br, bc, n - j, depth, panel);
-        dot_rows<R, W>(a + x * ac, ar, ac, packs ? panel : at, packs ? C : br, c + j, N, m, depth, Fresh && x == 0);
+        dot_rows<R, W>(a + x * ac, ar, ac, packs ? panel : at, packs ? C : br, c + j, N, m, depth, Fresh && x == 0,
+                       goal.at && x + deep >= k ? Goal{goal.at + j * goal.column, goal.row, goal.column} : Goal{});
         if (kept) panel += depth * C;
       }
   } else {
@@ -127,7 +140,7 @@ INLINE void dot(const f32* a, i64 ar, i64 ac, const f32* b, i64 br, i64 bc, f32*
   }
 }
 template <int M, int N, int D, bool Fresh, class A, class T>
-INLINE void dot(const A* a, i64 ar, i64 ac, const A* b, i64 br, i64 bc, T* c, i64 m, i64 n, i64 k) {
+INLINE void dot(const A* a, i64 ar, i64 ac, const A* b, i64 br, i64 bc, T* c, i64 m, i64 n, i64 k, Panels* = nullptr, Goal = {}) {
   if constexpr (Fresh) clear_around<M, N>(c, 0, 0);
   for (i64 i = 0; i < m; ++i)
     for (i64 x = 0; x < k; ++x)
