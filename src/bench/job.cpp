@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <fstream>
 #include <set>
 #include <span>
@@ -77,6 +80,44 @@ void pin(std::span<const int> cores) {
   ::sched_setaffinity(0, sizeof set, &set);
 }
 
+// While there is one, the thread that made it sleeps a little now and then. Who waits for a thread that was just
+// started spins, and where the system put both on one core, that is until its time slice ends: 4 ms, and 4 more for the
+// other.
+class Naps {
+ public:
+  Naps() {
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      const int error = errno;
+      const timespec nap{0, kNap};
+      ::nanosleep(&nap, nullptr);
+      errno = error;
+    };
+    action.sa_flags = SA_RESTART;
+    ::sigaction(SIGALRM, &action, &before_);
+    sigevent event{};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = SIGALRM;
+    event._sigev_un._tid = ::gettid();
+    if (::timer_create(CLOCK_MONOTONIC, &event, &timer_) != 0) return;  // then without
+    made_ = true;
+    const itimerspec each{{0, kEvery}, {0, kEvery}};
+    ::timer_settime(timer_, 0, &each, nullptr);
+  }
+  ~Naps() {
+    if (made_) ::timer_delete(timer_);
+    ::sigaction(SIGALRM, &before_, nullptr);
+  }
+  Naps(const Naps&) = delete;
+  Naps& operator=(const Naps&) = delete;
+
+ private:
+  static constexpr long kEvery = 200'000, kNap = 50'000;  // nanoseconds
+  struct sigaction before_ {};
+  timer_t timer_{};
+  bool made_ = false;
+};
+
 // Each of torch's threads on a core of its own, the last ones: the system's own work is mostly on the first. Two on one
 // core is what a system may leave them at for long: one then spins to the end of its patience, half a millisecond,
 // whenever it waits for the other. The calling thread may leave its core for the others': operators that want fewer
@@ -91,6 +132,7 @@ void pin_threads(Engine& engine) {
     const std::span all = *static_cast<std::vector<int>*>(context);
     if (end - begin == 1) pin(all.subspan(static_cast<std::size_t>(begin), 1));
   };
+  const Naps naps;
   engine.parallel(static_cast<std::int64_t>(count), 1, pin_one, &cores);
   pin(cores);
 }
@@ -187,10 +229,12 @@ void serve(guard::Channel& channel, const json& request) {
     engine.set_threads(request.at("threads").get<int>());
   };
   options.settle = [&] { pin_threads(engine); };
-  if (request.at("alone").get<bool>())
+  if (request.at("alone").get<bool>()) {
     take_cores();
-  else
+    options.settle();
+  } else {
     engine.set_threads(1);
+  }
   Evaluator evaluator(request.at("graph").get<std::string>(), candidate, passes, engine, options);
   const Evaluation& verified = evaluator.verify();
   answer(channel, make_record(verified), evaluator.worth_timing(), 0);

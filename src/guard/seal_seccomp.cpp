@@ -46,8 +46,8 @@ constexpr const char* kAllowed[] = {
     "sigaltstack", "restart_syscall", "pause", "wait4", "waitid",
     // time and facts
     "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "time", "times", "getrusage",
-    "getpid", "getppid", "getuid", "geteuid", "getgid", "getegid", "getgroups", "getpgrp", "getpgid", "getsid",
-    "getpriority", "getrlimit", "sysinfo", "uname", "getrandom"};
+    "timer_create", "timer_settime", "timer_delete", "getpid", "getppid", "getuid", "geteuid", "getgid", "getegid",
+    "getgroups", "getpgrp", "getpgid", "getsid", "getpriority", "getrlimit", "sysinfo", "uname", "getrandom"};
 
 using Compare = scmp_arg_cmp;
 constexpr scmp_datum_t kAnyBits = ~scmp_datum_t{0};
