@@ -120,9 +120,9 @@ class Naps {
 
 // Each of torch's threads on a core of its own, the last ones: the system's own work is mostly on the first. Two on one
 // core is what a system may leave them at for long: one then spins to the end of its patience, half a millisecond,
-// whenever it waits for the other. The calling thread may leave its core for the others': operators that want fewer
-// threads end some, the next one starts new ones, and these inherit what it may use (one core for sixteen threads made
-// 2 ms of a convolution 870).
+// whenever it waits for the other, or both in turn to the end of a time slice. Of more than two the calling thread may
+// leave its core for the others': operators that want fewer threads end some, the next one starts new ones, and these
+// inherit what it may use (one core for sixteen threads made 2 ms of a convolution 870).
 void pin_threads(Engine& engine) {
   std::vector<int> cores = allowed_cores();
   const auto count = static_cast<std::size_t>(engine.threads());
@@ -134,7 +134,7 @@ void pin_threads(Engine& engine) {
   };
   const Naps naps;
   engine.parallel(static_cast<std::int64_t>(count), 1, pin_one, &cores);
-  pin(cores);
+  if (count > 2) pin(cores);
 }
 
 json candidate_json(const Candidate& c) {
