@@ -69,6 +69,8 @@ void Evaluation::note(std::string text) {
 }
 
 class Evaluator::Impl {
+  using Work = EvaluateOptions::Work;
+
  public:
   Impl(std::string path, const Candidate& candidate, std::string passes, Engine& engine, const EvaluateOptions& options)
       : path_(std::move(path)),
@@ -86,6 +88,7 @@ class Evaluator::Impl {
         candidate_graph_.match(passes_path_, out_);
       }
       stage(kEagerStage);
+      options_.settle(Work::run);
       reference_ = local(program_);
       source_ = std::make_unique<CaseSource>(graph_, *reference_, engine_, options_.device);
       judge_ = std::make_unique<CaseJudge>(*source_, engine_, options_.at);
@@ -97,8 +100,10 @@ class Evaluator::Impl {
                             .lone_elements = has_lone_elements(graph_.graph)},
                            candidate_graph_.digest(options_.secret));
       stage("compile");
+      options_.settle(Work::compile);
       make_subject();
       stage("run");
+      options_.settle(Work::run);
       check(cases_[0]);
       check_others();
       judge();
@@ -351,7 +356,7 @@ class Evaluator::Impl {
         for (const auto& step : wrappers_->steps) bytes += step->forget();
         return bytes;
       };
-    options_.settle();
+    options_.settle(Work::run);
     TimingOptions timing = options_.timing;
     const std::vector<double>& eager_calls = source_->seconds();
     if (baseline_ == nullptr) timing.warmed = static_cast<int>(std::min(eager_calls.size(), candidate_calls_.size()));

@@ -33,8 +33,10 @@ struct EvaluateOptions {
   // Called once, when all that a pass folder needs is compiled and loaded, before its fast kernels run: a worker closes
   // itself here. What it could not close is given back, and noted.
   std::function<std::vector<std::string>()> seal;
-  // Called once, when both sides are ready to be timed and no process is started any more.
-  std::function<void()> settle = [] {};
+  // Called before work of another kind begins: torch's threads run graphs, or processes and threads are started to
+  // compile.
+  enum class Work : std::uint8_t { run, compile };
+  std::function<void(Work next)> settle = [](Work) {};
   // Told before each stage begins, so that the stage in which a worker died is known.
   std::function<void(std::string_view stage)> stage = [](std::string_view) {};
 };

@@ -224,17 +224,23 @@ void serve(guard::Channel& channel, const json& request) {
     engine.limit_memory(options.device, request.at("memory_bytes").get<double>() /
                                             static_cast<double>(cuda::device().take()->memory_bytes));
   const auto cores = request.at("cores").get<std::vector<int>>();
+  bool alone = false;
   const auto take_cores = [&] {
     if (!cores.empty()) pin(cores);
     engine.set_threads(request.at("threads").get<int>());
+    alone = true;
   };
-  options.settle = [&] { pin_threads(engine); };
-  if (request.at("alone").get<bool>()) {
+  options.settle = [&, all = cores.empty() ? allowed_cores() : cores](EvaluateOptions::Work work) {
+    if (!alone) return;
+    if (work == EvaluateOptions::Work::run)
+      pin_threads(engine);
+    else
+      pin(all);
+  };
+  if (request.at("alone").get<bool>())
     take_cores();
-    options.settle();
-  } else {
+  else
     engine.set_threads(1);
-  }
   Evaluator evaluator(request.at("graph").get<std::string>(), candidate, passes, engine, options);
   const Evaluation& verified = evaluator.verify();
   answer(channel, make_record(verified), evaluator.worth_timing(), 0);
