@@ -3,13 +3,16 @@
 
     tile_lanes.py COMPILER [--seed N]
 
+By COMPILER and by clang++, where that is installed: kernels may be compiled by either.
+
 Ends with `N passed, N failed`.
 """
-import argparse, os, platform, subprocess, sys, tempfile
+import argparse, itertools, os, platform, shutil, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # As kernels are compiled (src/tile_cpu/compile.cpp).
-FLAGS = ["-std=c++20", "-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fwrapv", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-w", "-Wno-psabi"]
+FLAGS = ["-std=c++20", "-O2", "-fwrapv", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-w", "-Wno-psabi"]
+FLAGS_GCC = ["-ftree-vectorize", "-fvect-cost-model=dynamic"]
 
 
 def targets():
@@ -25,17 +28,20 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     opt = p.parse_args()
     passed = failed = 0
-    for target in targets():
+    compilers = [opt.compiler] + ["clang++"] * (shutil.which("clang++") is not None)
+    for compiler, target in itertools.product(compilers, targets()):
+        label = f"{os.path.basename(compiler)} {target}"
+        flags = FLAGS + FLAGS_GCC * ("clang" not in os.path.basename(compiler))
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, "lanes")
             source = [os.path.join(HERE, "tile_lanes.cpp"), "-I" + os.path.join(os.path.dirname(HERE), "src")]
-            built = subprocess.run([opt.compiler, *FLAGS, target, *source, "-o", program], capture_output=True, text=True)
+            built = subprocess.run([compiler, *flags, target, *source, "-o", program], capture_output=True, text=True)
             if built.returncode:
-                print(f"{target}: {built.stderr}")
+                print(f"{label}: {built.stderr}")
                 failed += 1
                 continue
             out = subprocess.run([program, str(opt.seed)], capture_output=True, text=True).stdout.splitlines()
-        print(*[f"{target}: {line}" for line in out], sep="\n")
+        print(*[f"{label}: {line}" for line in out], sep="\n")
         words = out[-1].split() if out else []
         if len(words) != 4:
             failed += 1

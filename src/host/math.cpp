@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "host/machine.h"
 #include "host/signatures.h"
@@ -53,10 +55,42 @@ struct HostMachine::Math {
     return total;
   }
 
+  // Rounded once: until then a sum of parts whose digits do not overlap, the least first (Shewchuk).
   static std::optional<HostValue> fsum(HostMachine& m, const Call& c) {
-    long double total = 0;
-    for (const HostValue& v : m.each(c.args[0], c.place)) total += static_cast<long double>(m.real(v, c.place));
-    return HostValue::of(static_cast<double>(total));
+    std::vector<double> parts;
+    double infinite = 0, special = 0;  // the latter of NaN, too
+    for (const HostValue& v : m.each(c.args[0], c.place)) {
+      double x = m.real(v, c.place);
+      if (std::isinf(x)) infinite += x;
+      if (!std::isfinite(x)) {
+        special += x;
+        continue;
+      }
+      std::size_t kept = 0;
+      for (double y : parts) {
+        if (std::fabs(x) < std::fabs(y)) std::swap(x, y);
+        const double sum = x + y, lost = y - (sum - x);
+        if (lost != 0) parts[kept++] = lost;
+        x = sum;
+      }
+      if (!std::isfinite(x)) m.raise("OverflowError", "intermediate overflow in fsum", c.place);
+      parts.resize(kept);
+      if (x != 0) parts.push_back(x);
+    }
+    if (std::isnan(infinite)) m.raise("ValueError", "-inf + inf in fsum", c.place);
+    if (special != 0) return HostValue::of(special);
+    double total = 0, rest = 0;
+    while (!parts.empty() && rest == 0) {
+      const double x = total, y = parts.back();
+      parts.pop_back();
+      total = x + y;
+      rest = y - (total - x);
+    }
+    if (rest != 0 && !parts.empty() && (rest < 0) == (parts.back() < 0)) {  // a tie was none
+      const double next = total + 2 * rest;
+      if (next - total == 2 * rest) total = next;
+    }
+    return HostValue::of(total);
   }
 
   static std::optional<HostValue> hypot(HostMachine& m, const Call& c) {

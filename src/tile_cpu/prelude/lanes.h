@@ -187,7 +187,7 @@ INLINE V pick_halves(vi32 m, V a, V b) {
   const auto x = halves(a), y = halves(b);
   const auto low = (hi64)__builtin_shufflevector(m, m, LOW_TWICE);
   const auto high = (hi64)__builtin_shufflevector(m, m, HIGH_TWICE);
-  return joined({low ? x.low : y.low, high ? x.high : y.high});
+  return joined(decltype(x){low ? x.low : y.low, high ? x.high : y.high});
 }
 INLINE vf32 pick(vi32 m, vf32 a, vf32 b) { return m ? a : b; }
 INLINE vi32 pick(vi32 m, vi32 a, vi32 b) { return m ? a : b; }
