@@ -289,12 +289,27 @@ bool HostMachine::holds_state(const HostValue& v, py::Place place, int depth) {
              return !named.second.is(Kind::function) && holds_state(named.second, place, depth + 1);
            });
   }
-  if (v.is(Kind::function) && v.function->closure) return true;  // a function of the module holds nothing
+  const auto inside = [&](const std::vector<HostValue>& values) {
+    return std::any_of(values.begin(), values.end(),
+                       [&](const HostValue& item) { return holds_state(item, place, depth + 1); });
+  };
+  if (v.is(Kind::function)) {
+    if (v.function->defaults && inside(v.function->defaults->values)) return true;
+    for (HostScope* s = v.function->closure.get(); s != nullptr && !s->module_level; s = s->parent.get()) {
+      if (std::find(looking_.begin(), looking_.end(), s) != looking_.end()) break;
+      looking_.push_back(s);
+      const bool found = std::any_of(s->names().begin(), s->names().end(), [&](const HostScope::Name& named) {
+        return holds_state(named.second, place, depth + 1);
+      });
+      looking_.pop_back();
+      if (found) return true;
+    }
+    return false;
+  }
   if (v.is(Kind::tensor) || v.is(Kind::launcher) || v.is(Kind::opaque) || v.is(Kind::method)) return true;
   if (v.items && v.items->source && v.items->source->frame) return true;  // whatever a generator has in its variables
   if (v.items && v.items->factory && holds_state(*v.items->factory, place, depth + 1)) return true;
-  return v.items && std::any_of(v.items->values.begin(), v.items->values.end(),
-                                [&](const HostValue& item) { return holds_state(item, place, depth + 1); });
+  return v.items && inside(v.items->values);
 }
 
 bool HostMachine::reaches(const HostValue& v, const HostItems& items, py::Place place, int depth) {
@@ -317,9 +332,22 @@ void HostMachine::mark_module_level(const HostValue& v, py::Place place, int dep
   step(place);
   check_depth(depth, place);
   if (v.is(Kind::klass)) return mark_module_level(v.klass->attributes, place, depth + 1);
-  if (!v.items || v.is(Kind::method) || v.items->module_level) return;  // a class may hold itself
+  if (v.function) {
+    if (v.function->defaults)
+      for (const HostValue& value : v.function->defaults->values) mark_module_level(value, place, depth + 1);
+    mark_module_level(v.function->closure.get(), place, depth);
+  }
+  if (v.launcher) mark_module_level(*v.launcher->grid, place, depth + 1);
+  if (!v.items || v.items->module_level) return;  // a class may hold itself
   v.items->module_level = true;
   for (const HostValue& item : v.items->values) mark_module_level(item, place, depth + 1);
+}
+
+void HostMachine::mark_module_level(HostScope* scope, py::Place place, int depth) {
+  for (; scope != nullptr && !scope->module_level; scope = scope->parent.get()) {
+    scope->module_level = true;
+    for (const auto& [name, value] : scope->names()) mark_module_level(value, place, depth + 1);
+  }
 }
 
 void HostMachine::check_write(const HostItems& items, const HostValue& value, py::Place place) {

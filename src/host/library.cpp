@@ -107,8 +107,8 @@ struct HostMachine::Library {
     return c.args[0];
   }
 
-  static std::optional<HostValue> cache(HostMachine&, const Call& c) {  // nothing here is worth keeping
-    return !c.args.empty() && c.args[0].is(Kind::function) ? c.args[0] : HostValue::path(std::string(c.name));
+  static std::optional<HostValue> cache(HostMachine&, const Call& c) {  // or a decorator, where maxsize is given
+    return !c.args.empty() && can_call(c.args[0]) ? memoised(c.args[0]) : HostValue::path(std::string(c.name));
   }
 
   static std::optional<HostValue> reduce(HostMachine& m, const Call& c) {

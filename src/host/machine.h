@@ -99,6 +99,8 @@ ForeignBase known_base(std::string_view path);
 // How triton calls a type by its path: "fp32" for triton.language.float32; "" for any other path.
 std::string language_type_name(std::string_view path);
 bool can_call(const HostValue& v);
+bool is_memoising(std::string_view decorator);   // functools.lru_cache and its like
+HostValue memoised(const HostValue& function);  // as it is under one of them
 
 class HostMachine {
  public:
@@ -271,6 +273,7 @@ class HostMachine {
 
   void run_delete(const py::Stmt& s, Frame& frame);
   void assign(const py::Expr& target, HostValue value, Frame& frame);
+  void check_name(std::string_view kind, std::string_view name, const HostValue& value, py::Place place);
   void unpack(const py::Expr& target, const HostValue& value, Frame& frame);
   void define(const py::Stmt& statement, Frame& frame);
 
@@ -285,6 +288,7 @@ class HostMachine {
   HostValue define_again(const PassModule& module, const py::Stmt& statement);
   static HostValue kernel_value(const PassModule& owner, const py::Stmt& statement);
   HostValue decorated(HostValue function, const py::Stmt& statement, Frame& frame);
+  void check_memoised(const HostFunction& function, Frame& frame, const HostValue& result);
 
   // ---- expressions (eval.cpp)
   HostValue* find_local(std::string_view name, Frame& frame);
@@ -327,10 +331,11 @@ class HostMachine {
   std::string text(const HostValue& v, bool repr, py::Place place, int depth = 0);
   void check_depth(int depth, py::Place place) const;
   void check_length(const std::string& text, py::Place place) const;
-  // Whether a tensor or a function is anywhere inside, or the container itself.
+  // Whether a tensor, or what may hold one unseen, is anywhere inside, also in what functions there see.
   bool holds_state(const HostValue& v, py::Place place, int depth = 0);
   bool reaches(const HostValue& v, const HostItems& items, py::Place place, int depth = 0);
   void mark_module_level(const HostValue& v, py::Place place, int depth = 0);
+  void mark_module_level(HostScope* scope, py::Place place, int depth);
   void add_unique(HostItems& items, HostValue value, py::Place place);
 
   // ---- calls (calls.cpp)
@@ -543,6 +548,7 @@ class HostMachine {
   std::set<BufferId> unplaced_;  // made without device=: on the CPU, whatever the run's device is
   int places_ = 0;               // how often we are in a with torch.device(...): they are on the device
   std::map<std::pair<const py::Stmt*, const HostFunction*>, HostValue> best_configs_;  // of autotuned ones, launched
+  std::vector<const HostScope*> looking_;  // for state in them: functions may see one another
   // The kernels whose variables are being taken, and where they are put.
   std::vector<std::pair<const HostFunction*, const KernelClosure*>> capturing_;
 };

@@ -221,6 +221,14 @@ void HostMachine::run_augmented(const py::Stmt& s, Frame& frame) {
     assign(t, std::move(made), frame);
 }
 
+// Of a name that outlives the call.
+void HostMachine::check_name(std::string_view kind, std::string_view name, const HostValue& value, py::Place place) {
+  if (holds_state(value, place))
+    refuse(Code::integrity, fmt::format("{} '{}' is written with a tensor", kind, name), place,
+           "that is a cache between calls");
+  mark_module_level(value, place);
+}
+
 void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) {
   switch (target.kind) {
     case py::ExprKind::name: {
@@ -228,12 +236,9 @@ void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) 
         return std::find(names.begin(), names.end(), target.text) != names.end();
       };
       if (named(frame.globals)) {
-        if (holds_state(value, target.place))
-          refuse(Code::integrity, fmt::format("global '{}' is written with a tensor or a function", target.text),
-                 target.place, "that is a cache between calls");
         HostScope* scope = module_scope(*frame.module);
         const Binding* b = frame.module->find(target.text);
-        mark_module_level(value, target.place);
+        check_name("global", target.text, value, target.place);
         if (scope != nullptr)
           scope->set(target.text, std::move(value));
         else if (b != nullptr && b->value != nullptr && b->unpack == Binding::kWhole)
@@ -245,10 +250,12 @@ void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) 
       if (named(frame.nonlocals)) {
         for (HostScope* scope = frame.scope->parent.get(); scope != nullptr; scope = scope->parent.get())
           if (HostValue* found = scope->find(target.text)) {
+            if (scope->module_level) check_name("nonlocal", target.text, value, target.place);
             *found = std::move(value);
             return;
           }
       }
+      if (frame.scope->module_level && !at_module_level(frame)) check_name("name", target.text, value, target.place);
       frame.scope->set(target.text, std::move(value));
       return;
     }

@@ -89,6 +89,7 @@ struct HostFunction {
   std::shared_ptr<HostClass> parent = nullptr;  // of a method: what super() sees
   Form form = Form::plain;
   const py::Stmt* shown = nullptr;  // functools.wraps: whose name it says it has
+  bool memoised = false;            // functools.lru_cache: what it returns is kept
 };
 
 // A grid bound to a kernel: kernel[grid].
@@ -179,6 +180,7 @@ class HostScope {
  public:
   using Name = std::pair<std::string_view, HostValue>;
   std::shared_ptr<HostScope> parent;
+  bool module_level = false;  // seen by a function of the module, so what is in it would outlive a call
 
   HostScope() = default;
   HostScope(const HostScope&) = delete;
