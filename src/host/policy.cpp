@@ -202,12 +202,15 @@ bool is_allowed(std::string_view name) {
          has(kFills, name) || has(kLibrary, name);
 }
 
-// A function of torch that computes. torch.ops and torch._C hold nothing else.
+constexpr std::string_view kComputed = "<computed name>";
+
+// A function of torch that computes. torch.ops and torch._C hold nothing else. A computed name of torch itself may be a
+// dtype's: the machine knows, when it is called.
 bool is_torch_function(std::string_view path) {
   if (!path.starts_with("torch.")) return false;
   const std::string_view name = path.substr(6);
-  if (is_allowed(name)) return false;
-  return name.starts_with("ops.") || name.starts_with("_C.") || path.ends_with("<computed name>") || op_find(path);
+  if (is_allowed(name) || name == kComputed) return false;
+  return name.starts_with("ops.") || name.starts_with("_C.") || path.ends_with(kComputed) || op_find(path);
 }
 
 // A walk over a function's syntax that knows which local names stand for something outside.
@@ -414,7 +417,7 @@ class PolicyCheck {
       const std::string head = path_of(*e.items[1]);
       if (head.empty()) return {};
       return head + "." +
-             (e.items[2]->kind == py::ExprKind::string ? std::string(e.items[2]->text) : "<computed name>");
+             std::string(e.items[2]->kind == py::ExprKind::string ? std::string_view(e.items[2]->text) : kComputed);
     }
     return {};
   }
