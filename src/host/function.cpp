@@ -312,8 +312,8 @@ HostValue HostMachine::module_value(const PassModule& module, std::string_view n
     case Binding::Kind::function:
       v.kind = Kind::function;
       v.function = std::make_shared<HostFunction>(HostFunction{b->owner, b->statement, nullptr, nullptr, {}});
-      v.function->memoised = std::any_of(
-          b->statement->decorators.begin(), b->statement->decorators.end(), [&](const py::Expr* d) {
+      v.function->memoised =
+          std::any_of(b->statement->decorators.begin(), b->statement->decorators.end(), [&](const py::Expr* d) {
             return is_memoising(resolve_path(*b->owner, d->kind == py::ExprKind::call ? *d->items[0] : *d));
           });
       return v;

@@ -142,7 +142,9 @@ struct HostMachine::Library {
     return m.make_enum(c.name, c.args, c.place);
   }
   static std::optional<HostValue> ordered_dict(HostMachine& m, const Call& c) {
-    return m.call_python("dict", c.args, c.kwargs, c.place);
+    std::optional<HostValue> out = m.call_python("dict", c.args, c.kwargs, c.place);
+    out->items->type = "OrderedDict";
+    return out;
   }
 
   static std::optional<HostValue> copy(HostMachine& m, const Call& c) {  // copy, deepcopy

@@ -126,7 +126,8 @@ bool HostMachine::fits(const py::Expr& pattern, const HostValue& subject, Frame&
 }
 
 bool HostMachine::fits_items(const py::Expr& pattern, const HostValue& subject, Frame& frame) {
-  if (!subject.is(Kind::tuple) && !subject.is(Kind::list) && !is_named_tuple(subject)) return false;
+  if (!subject.is(Kind::tuple) && !subject.is(Kind::list) && !subject.is(Kind::range) && !is_named_tuple(subject))
+    return false;
   const std::vector<HostValue> items = iterate(subject, pattern.place);
   const auto is_star = [](const py::Expr* e) { return e->kind == py::ExprKind::starred; };
   const auto star = std::find_if(pattern.items.begin(), pattern.items.end(), is_star);
@@ -178,6 +179,9 @@ void HostMachine::run_delete(const py::Stmt& s, Frame& frame) {
     } else if (t->kind == py::ExprKind::subscript) {
       const HostValue object = eval(*t->items[0], frame);
       delete_item(object, eval(*t->items[1], frame), t->place);
+    } else if (t->kind == py::ExprKind::attribute) {
+      const HostValue object = eval(*t->items[0], frame);
+      if (object.is(Kind::object) || is_container_object(object)) delete_attribute(object, t->text, t->place);
     }
   }
 }
@@ -269,7 +273,7 @@ void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) 
     case py::ExprKind::attribute:
       if (const HostValue object = eval(*target.items[0], frame); object.is(Kind::path)) {
         if (find_setting(fmt::format("{}.{}", object.text.get(), target.text)) != nullptr) return;
-      } else if (object.is(Kind::object)) {
+      } else if (object.is(Kind::object) || is_container_object(object)) {
         const bool itself = target.items[0]->kind == py::ExprKind::name &&
                             (target.items[0]->text == "self" || target.items[0]->text == "ctx");
         if (object.items->module_level && !itself)

@@ -19,11 +19,13 @@ import host_iterators
 BATCH = 20
 PIPELINES = 400
 HEAD = '''
+import collections
 import contextlib
 import functools
 import itertools
 import math
 import operator
+import typing
 import torch
 import triton
 import triton.language as tl
