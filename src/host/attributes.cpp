@@ -289,6 +289,7 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
         const auto least = dtype_limit(object.dtype, "min");
         return HostValue::boolean(least && (least->integer < 0 || least->real < 0));
       }
+      if (name == "dtype") return HostValue::string(std::string(dtype_row(object.dtype).name));  // of its limits
       if (const auto limit = dtype_limit(object.dtype, name))
         return limit->integral ? HostValue::of(limit->integer) : HostValue::of(limit->real);
       break;

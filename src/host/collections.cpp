@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "host/machine.h"
 
 namespace passnet {
@@ -158,13 +159,17 @@ std::optional<HostValue> HostMachine::call_collections(std::string_view path, Ho
 
 std::optional<HostValue> HostMachine::call_operator(std::string_view name, const HostArgs& args, py::Place place) {
   constexpr std::string_view kItems = "itemgetter()", kAttributes = "attrgetter()";
+  const auto attribute = [&](HostValue v, std::string_view dotted) {
+    for (const std::string_view part : text_split(dotted, '.')) v = eval_attribute(v, part, place);
+    return v;
+  };
   if (name == "itemgetter" || name == "attrgetter") return with_arguments(fmt::format("operator.{}()", name), args);
   if (name == kItems || name == kAttributes) {  // what they gave, called with an object behind the keys
     if (args.size() < 2) raise("TypeError", fmt::format("{} needs a key and an object", name), place);
     std::vector<HostValue> out;
     for (std::size_t i = 0; i + 1 < args.size(); ++i)
       out.push_back(name == kItems ? get_item(args.back(), args[i], place)
-                                   : eval_attribute(args.back(), string_of(args[i], place), place));
+                                   : attribute(args.back(), string_of(args[i], place)));
     return out.size() == 1 ? out[0] : HostValue::sequence(Kind::tuple, std::move(out));
   }
   const py::Op op = py::op_of_name(name);

@@ -247,10 +247,10 @@ HostScope* HostMachine::module_scope(const PassModule& module) {
 namespace {
 
 // What `from typing import *` gives, of what is more than an annotation.
-constexpr std::string_view kTyping[] = {"NamedTuple", "Any",      "Callable", "Dict",    "FrozenSet", "Generic",
-                                        "Iterable",   "Iterator", "List",     "Literal", "Mapping",   "Optional",
-                                        "Protocol",   "Sequence", "Set",      "Tuple",   "Type",      "TypeVar",
-                                        "TypedDict",  "Union",    "cast",     "final",   "overload",  "no_type_check"};
+constexpr std::string_view kTyping[] = {
+    "NamedTuple", "NewType",   "Any",     "Callable", "Dict",     "FrozenSet", "Generic",      "Iterable", "Iterator",
+    "List",       "Literal",   "Mapping", "Optional", "Protocol", "Sequence",  "Set",          "Tuple",    "Type",
+    "TypeVar",    "TypedDict", "Union",   "cast",     "final",    "overload",  "no_type_check"};
 
 bool is_top_level(const PassModule& module, const py::Stmt* def) {  // of a function or a class
   return def != nullptr && (def->kind == py::StmtKind::function || def->kind == py::StmtKind::class_) &&

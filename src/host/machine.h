@@ -101,6 +101,7 @@ ForeignBase known_base(std::string_view path);
 // How triton calls a type by its path: "fp32" for triton.language.float32; "" for any other path.
 std::string language_type_name(std::string_view path);
 bool can_call(const HostValue& v);
+bool is_exit_stack(const HostValue& v);
 bool is_memoising(std::string_view decorator);  // functools.lru_cache and its like
 HostValue memoised(const HostValue& function);  // as it is under one of them
 
@@ -201,6 +202,7 @@ class HostMachine {
   HostValue enter_context(const HostValue& context, py::Place place);
   // Whether it takes the exception that ends its statements, if one does.
   bool leave_context(const HostValue& context, const HostRaise* raised, py::Place place);
+  bool unwind(HostItems& left, const HostRaise* raised, py::Place place);  // what an ExitStack has still to leave
   bool leave_generator(const HostValue& context, const HostRaise* raised, py::Place place);
 
   // ---- iterators (iterators.cpp)

@@ -23,6 +23,7 @@ import collections
 import contextlib
 import functools
 import itertools
+import json
 import math
 import operator
 import typing
