@@ -16,19 +16,20 @@ std::optional<DtypeLimit> dtype_limit(Dtype dtype, std::string_view name) {
   if (row.floating) {
     struct Row {
       Dtype dtype;
-      double max, eps, tiny;
+      double max, eps, tiny, resolution;
     };
-    constexpr Row kFloats[] = {{Dtype::float16, 65504.0, 0x1p-10, 0x1p-14},
-                               {Dtype::bfloat16, 0x1.fep+127, 0x1p-7, 0x1p-126},
-                               {Dtype::float32, std::numeric_limits<float>::max(), 0x1p-23, 0x1p-126},
-                               {Dtype::float64, std::numeric_limits<double>::max(), 0x1p-52, 0x1p-1022},
-                               {Dtype::float8_e4m3fn, 448.0, 0x1p-3, 0x1p-6},
-                               {Dtype::float8_e5m2, 57344.0, 0x1p-2, 0x1p-14}};
+    constexpr Row kFloats[] = {{Dtype::float16, 65504.0, 0x1p-10, 0x1p-14, 1e-3},
+                               {Dtype::bfloat16, 0x1.fep+127, 0x1p-7, 0x1p-126, 1e-2},
+                               {Dtype::float32, std::numeric_limits<float>::max(), 0x1p-23, 0x1p-126, 1e-6},
+                               {Dtype::float64, std::numeric_limits<double>::max(), 0x1p-52, 0x1p-1022, 1e-15},
+                               {Dtype::float8_e4m3fn, 448.0, 0x1p-3, 0x1p-6, 1.0},
+                               {Dtype::float8_e5m2, 57344.0, 0x1p-2, 0x1p-14, 1.0}};
     for (const Row& r : kFloats) {
       if (r.dtype != dtype) continue;
       if (name == "max" || name == "min") return real(name == "max" ? r.max : -r.max);
       if (name == "eps") return real(r.eps);
       if (name == "tiny" || name == "smallest_normal") return real(r.tiny);
+      if (name == "resolution") return real(r.resolution);
     }
     return std::nullopt;
   }

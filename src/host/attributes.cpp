@@ -230,7 +230,8 @@ std::string language_type_name(std::string_view path) {
 
 bool HostMachine::has_attribute(const HostValue& v, const std::string& name, py::Place place) {
   if (v.is(Kind::tensor)) return tensor_has(name);
-  if (v.is(Kind::object)) return v.klass->method(name) != nullptr || object_attribute(v, name, place);
+  const bool computes = v.is(Kind::object) && v.klass->method("__getattr__") != nullptr;
+  if (v.is(Kind::object) && !computes) return v.klass->method(name) != nullptr || object_attribute(v, name, place);
   if (v.is(Kind::klass)) return class_attribute(v, name).has_value();
   if (v.is(Kind::module)) return v.module->find(name) != nullptr;
   if (v.is(Kind::path) && v.text == "torch")
@@ -288,9 +289,15 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
         const auto least = dtype_limit(object.dtype, "min");
         return HostValue::boolean(least && (least->integer < 0 || least->real < 0));
       }
+      if (name == "dtype") return HostValue::string(std::string(dtype_row(object.dtype).name));  // of its limits
       if (const auto limit = dtype_limit(object.dtype, name))
         return limit->integral ? HostValue::of(limit->integer) : HostValue::of(limit->real);
       break;
+    case Kind::list:
+      if (name == "maxlen" && object.items->type == kDeque)
+        return object.items->most ? HostValue::of(static_cast<std::int64_t>(*object.items->most)) : HostValue{};
+      break;
+    case Kind::range:
     case Kind::slice:
       for (std::size_t i = 0; i < 3; ++i)
         if (name == kSliceParts[i]) return object.items->values[i];
@@ -345,7 +352,9 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
       break;
     case Kind::object:
       if (auto found = object_attribute(object, name, place)) return *found;
-      if (object.klass->method(name) == nullptr && !name.starts_with('_') && !takes_note(*object.klass, name))
+      if (object.klass->method(name) != nullptr || takes_note(*object.klass, name)) break;
+      if (auto made = own(object, "__getattr__", {HostValue::string(std::string(name))}, place)) return *made;
+      if (!name.starts_with('_'))
         raise("AttributeError", fmt::format("{} has no '{}'", host_type_name(object), name), place);
       break;
     case Kind::parent: {
@@ -361,7 +370,12 @@ HostValue HostMachine::eval_attribute(const HostValue& object, std::string_view 
              "return the arguments themselves; the wrapper sees their shapes");
     default: break;
   }
-  if (!has_method(object, name))
+  if (is_container_object(object))
+    if (auto found = object_attribute(object, name, place)) return *found;
+  const bool own_method = is_container_object(object) && object.klass->method(name) != nullptr;
+  if (!own_method && !has_method(object, name))
+    if (auto made = own(object, "__getattr__", {HostValue::string(std::string(name))}, place)) return *made;
+  if (!own_method && !has_method(object, name))
     raise("AttributeError", fmt::format("'{}' object has no attribute '{}'", host_type_name(object), name), place);
   HostValue method;
   method.kind = Kind::method;

@@ -24,7 +24,7 @@ bool can_call(const HostValue& v) {
     case Kind::partial:
     case Kind::klass: return true;
     case Kind::object: return v.klass->form == HostClass::Form::module || v.klass->method("__call__") != nullptr;
-    default: return false;
+    default: return is_container_object(v) && v.klass->method("__call__") != nullptr;
   }
 }
 
@@ -32,6 +32,7 @@ namespace {
 
 // Of a type of Python itself; those of its modules have theirs in their name: itertools.chain.
 std::string type_path(const HostValue& v) {
+  if (v.items && !v.items->type.empty()) return fmt::format("collections.{}", v.items->type);
   const std::string_view name = host_type_name(v);
   return name.find('.') == std::string_view::npos ? fmt::format("builtins.{}", name) : std::string(name);
 }
@@ -192,27 +193,13 @@ struct HostMachine::Builtins {
     const HostValue& v = c.args[0];
     if (v.is(Kind::tensor)) return m.get_item(m.tensor_attribute(v, "shape", c.place), whole(0), c.place);
     if (v.is(Kind::string)) return whole(text_length(v.text));
+    if (auto length = m.own(v, "__len__", {}, c.place)) return *length;
     if (v.is_sequence()) return whole(v.items->values.size());
     if (v.is(Kind::dict)) return whole(v.items->values.size() / 2);
-    if (auto length = m.own(v, "__len__", {}, c.place)) return *length;
+    if (v.is(Kind::dict_view)) return whole(v.items->values[0].items->values.size() / 2);
+    if (v.is(Kind::range)) return HostValue::of(m.integer(HostValue::of(range_size(v)), c.place));
     if (v.is(Kind::object) || v.is(Kind::klass)) return whole(m.iterate(v, c.place).size());
     m.raise("TypeError", fmt::format("{} has no len()", host_type_name(v)), c.place);
-  }
-
-  static HostValue range(HostMachine& m, const Call& c) {
-    const auto at = [&](std::size_t i) { return m.integer(c.args[i], c.place); };
-    const std::int64_t begin = c.args.size() > 1 ? at(0) : 0, end = at(c.args.size() > 1 ? 1 : 0),
-                       by = c.args.size() > 2 ? at(2) : 1;
-    if (by == 0) m.raise("ValueError", "range() step must not be zero", c.place);
-    std::vector<HostValue> out;
-    for (std::int64_t i = begin; by > 0 ? i < end : i > end;) {
-      m.step(c.place);
-      if (out.size() >= kMostItems)
-        m.refuse(Code::limit, fmt::format("range() of more than {} numbers", kMostItems), c.place);
-      out.push_back(HostValue::of(i));
-      if (__builtin_add_overflow(i, by, &i)) break;
-    }
-    return HostValue::sequence(Kind::list, std::move(out));
   }
 
   static HostValue list(HostMachine& m, const Call& c) { return HostValue::sequence(Kind::list, items(m, c)); }
@@ -309,7 +296,7 @@ struct HostMachine::Builtins {
   }
   static HostValue object_setattr(HostMachine& m, const Call& c) {
     if (!c.args[0].is(Kind::object)) m.raise("TypeError", "object.__setattr__ needs an object of the file", c.place);
-    m.set_attribute(c.args[0], m.string_of(c.args[1], c.place), c.args[2], c.place);
+    m.store_attribute(c.args[0], m.string_of(c.args[1], c.place), c.args[2], c.place);
     return {};
   }
 
@@ -354,7 +341,7 @@ HostMachine::Builtins::Run HostMachine::Builtins::find(std::string_view name) {
       {"pow", pow},
       {"property", method_form},
       {"print", [](HostMachine&, const Call&) { return HostValue{}; }},
-      {"range", range},
+      {"range", [](HostMachine& m, const Call& c) { return m.make_range(c.args, c.place); }},
       {"repr", str},
       {"reversed", iterator},
       {"round", round},
@@ -380,8 +367,9 @@ std::optional<HostValue> HostMachine::call_python(std::string_view name, HostArg
     if (args.empty()) raise("TypeError", fmt::format("{}() needs an argument", name), place);
     if (!is_instance(args[0], HostValue::path(fmt::format("builtins.{}", name.substr(0, dot))), place))
       raise("TypeError", fmt::format("{}() does not fit a {}", name, host_type_name(args[0])), place);
-    return call_method(HostValue(args[0]), std::string(name.substr(dot + 1)), {args.begin() + 1, args.end()}, kwargs,
-                       place);
+    HostValue object = args[0];
+    if (is_container_object(object)) object.klass = nullptr;  // its class does not count here
+    return call_method(object, std::string(name.substr(dot + 1)), {args.begin() + 1, args.end()}, kwargs, place);
   }
   if (is_forbidden_builtin(name))
     refuse(Code::integrity, fmt::format("call of '{}' in a wrapper", name), place,
@@ -454,6 +442,12 @@ bool HostMachine::is_subclass(const HostValue& klass, const HostValue& type, py:
                        [&](const HostValue& t) { return is_subclass(klass, t, place); });
   const auto class_of = [&](const HostValue& v) { return v.is(Kind::klass) ? v.klass : exception_type(v); };
   const std::shared_ptr<HostClass> derived = class_of(klass), wanted = class_of(type);
+  if (derived && type.is(Kind::path) && !derived->container.empty()) {
+    const bool of_dict = derived->container == "collections.OrderedDict" ||
+                         derived->container == "collections.Counter" || derived->container == "collections.defaultdict";
+    return type.text == "builtins.object" || type.text == derived->container ||
+           (of_dict && type.text == "builtins.dict");
+  }
   if (!derived || !wanted)
     return equal(klass, type, place) || (type.is(Kind::path) && type.text == "builtins.object") ||
            (klass.is(Kind::path) && klass.text == "builtins.bool" && type.text == "builtins.int");
@@ -477,7 +471,9 @@ bool is_of(const HostValue& v) {
 bool is_integral(const HostValue& v) { return v.is_integral(); }
 bool is_number(const HostValue& v) { return v.is_number(); }
 bool is_tuple(const HostValue& v) { return v.is(Kind::tuple) || is_named_tuple(v); }
-bool is_ordered(const HostValue& v) { return v.is(Kind::list) || v.is(Kind::string) || is_tuple(v); }
+bool is_ordered(const HostValue& v) {
+  return v.is(Kind::list) || v.is(Kind::string) || v.is(Kind::range) || is_tuple(v);
+}
 
 constexpr TypeRow kTypes[] = {
     {"builtins.NoneType", is_of<Kind::none>},
@@ -486,7 +482,8 @@ constexpr TypeRow kTypes[] = {
     {"builtins.float", is_of<Kind::real>},
     {"builtins.frozenset", is_of<Kind::set>},
     {"builtins.int", is_integral},
-    {"builtins.list", is_of<Kind::list>},
+    {"builtins.list", [](const HostValue& v) { return v.is(Kind::list) && v.items->type != kDeque; }},
+    {"builtins.range", is_of<Kind::range>},
     {"builtins.object", [](const HostValue&) { return true; }},
     {"builtins.set", is_of<Kind::set>},
     {"builtins.slice", is_of<Kind::slice>},
@@ -512,8 +509,8 @@ constexpr TypeRow kTypes[] = {
     {".Generator", [](const HostValue& v) { return v.is(Kind::iterator) && v.items->source->frame != nullptr; }},
     {".Iterable",
      [](const HostValue& v) {
-       return v.is_sequence() || v.is(Kind::dict) || v.is(Kind::string) || v.is(Kind::iterator) ||
-              (v.is(Kind::object) && v.klass->method("__iter__") != nullptr);
+       return v.is_sequence() || v.is(Kind::dict) || v.is(Kind::string) || v.is(Kind::iterator) || v.is(Kind::range) ||
+              v.is(Kind::dict_view) || (v.is(Kind::object) && v.klass->method("__iter__") != nullptr);
      }},
     {".Iterator",
      [](const HostValue& v) {
@@ -543,6 +540,7 @@ bool HostMachine::is_instance(const HostValue& v, const HostValue& type, py::Pla
   if (type.is(Kind::none)) return v.is(Kind::none);  // of int | None
   if (!type.is(Kind::path)) return false;
   if (v.is(Kind::iterator) && type_path(v) == type.text.get()) return true;
+  if (v.items && !v.items->type.empty() && type.text == fmt::format("collections.{}", v.items->type)) return true;
   return std::any_of(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& row) {
     return (row.type.starts_with('.') ? type.text.get().ends_with(row.type) : type.text == row.type) && row.holds(v);
   });

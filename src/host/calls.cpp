@@ -84,6 +84,13 @@ HostValue HostMachine::call(const HostValue& callee, HostArgs args, HostKwargs k
       const bool forward = callee.klass->form == HostClass::Form::module && callee.klass->method("__call__") == nullptr;
       return call_method(callee, forward ? "forward" : "__call__", std::move(args), std::move(kwargs), place);
     }
+    case Kind::dict:
+    case Kind::list:
+    case Kind::set:
+    case Kind::tuple:
+      if (is_container_object(callee) && callee.klass->method("__call__") != nullptr)
+        return call_method(callee, "__call__", std::move(args), std::move(kwargs), place);
+      raise("TypeError", fmt::format("{} is not callable", host_type_name(callee)), place);
     case Kind::kernel:
       refuse(Code::host, fmt::format("kernel '{}' is called without a grid", callee.kernel.name()), place,
              "write kernel[grid](...)");
@@ -136,7 +143,7 @@ bool HostMachine::is_python_name(std::string_view name) {
 HostValue HostMachine::call_method(const HostValue& object, const std::string& name, HostArgs args, HostKwargs kwargs,
                                    py::Place place) {
   std::optional<HostValue> out;
-  if (is_enum_member(object) && object.klass->method(name) != nullptr)
+  if ((is_enum_member(object) || is_container_object(object)) && object.klass->method(name) != nullptr)
     return *object_method(object, name, args, kwargs, place);
   const std::string path = has_signatures(object) ? method_path(object, name) : std::string();
   if (!path.empty()) bind_arguments(path, args, kwargs, place);
@@ -147,6 +154,8 @@ HostValue HostMachine::call_method(const HostValue& object, const std::string& n
     case Kind::tuple:
     case Kind::list: out = sequence_method(object, name, args, kwargs, place); break;
     case Kind::set: out = set_method(object, name, args, place); break;
+    case Kind::range: out = range_method(object, name, args, place); break;
+    case Kind::dict_view: out = view_of_dict_method(object, name, args, place); break;
     case Kind::dict: out = dict_method(object, name, args, kwargs, place); break;
     case Kind::klass:
     case Kind::object: out = object_method(object, name, args, kwargs, place); break;
@@ -175,6 +184,7 @@ HostValue HostMachine::call_method(const HostValue& object, const std::string& n
       break;
     default: break;
   }
+  if (!out) out = container_operator(object, name, args, place);
   if (!out) raise("AttributeError", fmt::format("{} has no '{}'", host_type_name(object), name), place);
   return std::move(*out);
 }

@@ -14,16 +14,21 @@ using Kind = HostValue::Kind;
 using Form = HostClass::Form;
 using MethodForm = HostClass::Method::Form;
 
+const std::shared_ptr<HostItems>& attributes_of(const HostValue& object) {
+  return is_container_object(object) ? object.items->attributes : object.items;
+}
+
 HostValue* find_attribute(const HostValue& object, std::string_view name) {
-  auto& items = object.items->values;
+  auto& items = attributes_of(object)->values;
   for (std::size_t i = 0; i + 1 < items.size(); i += 2)
     if (items[i].text == name) return &items[i + 1];
   return nullptr;
 }
 
 void add_attribute(HostValue& object, std::string_view name, HostValue value) {
-  object.items->values.push_back(HostValue::string(std::string(name)));
-  object.items->values.push_back(std::move(value));
+  auto& items = attributes_of(object)->values;
+  items.push_back(HostValue::string(std::string(name)));
+  items.push_back(std::move(value));
 }
 
 HostValue empty_object(std::shared_ptr<HostClass> klass) {
@@ -54,6 +59,24 @@ constexpr ForeignBase kBases[] = {{"typing.NamedTuple", Form::tuple},
                                   {"typing.Generic", Form::plain},
                                   {"typing.Protocol", Form::plain},
                                   {"abc.ABC", Form::plain}};
+
+constexpr std::pair<std::string_view, std::string_view> kContainers[] = {
+    {"builtins.dict", "builtins.dict"},
+    {"builtins.frozenset", "builtins.frozenset"},
+    {"builtins.list", "builtins.list"},
+    {"builtins.set", "builtins.set"},
+    {"builtins.tuple", "builtins.tuple"},
+    {"collections.Counter", "collections.Counter"},
+    {"collections.OrderedDict", "collections.OrderedDict"},
+    {"collections.defaultdict", "collections.defaultdict"},
+    {"collections.deque", "collections.deque"},
+    {"typing.DefaultDict", "collections.defaultdict"},
+    {"typing.Dict", "builtins.dict"},
+    {"typing.List", "builtins.list"},
+    {"typing.OrderedDict", "collections.OrderedDict"},
+    {"typing.Set", "builtins.set"},
+    {"typing.Tuple", "builtins.tuple"},
+    {"typing.TypedDict", "builtins.dict"}};
 
 // What can be said to such objects, to no effect here.
 constexpr std::string_view kNotes[] = {"save_for_backward", "mark_non_differentiable", "mark_dirty",
@@ -95,6 +118,7 @@ void HostMachine::read_bases(const py::Stmt& s, HostClass& made, Frame& frame) {
       if (own) refuse(Code::host, fmt::format("class '{}' has several bases", s.name), base->place, "write one class");
       own = true;
       made.form = v.klass->form;
+      made.container = v.klass->container;
       made.is_value = v.klass->is_value;
       made.text_is_value = v.klass->text_is_value;
       made.auto_value = v.klass->auto_value;
@@ -103,6 +127,12 @@ void HostMachine::read_bases(const py::Stmt& s, HostClass& made, Frame& frame) {
       made.setters = v.klass->setters;
       made.attributes.items->values = v.klass->attributes.items->values;
       made.parent = v.klass;
+      continue;
+    }
+    const auto* container = std::find_if(std::begin(kContainers), std::end(kContainers),
+                                         [&](const auto& row) { return v.is(Kind::path) && v.text == row.first; });
+    if (container != std::end(kContainers)) {
+      made.container = made.parent->container = container->second;
       continue;
     }
     if (v.is(Kind::path) && (v.text == "builtins.int" || v.text == "builtins.str")) {
@@ -128,8 +158,8 @@ void HostMachine::read_bases(const py::Stmt& s, HostClass& made, Frame& frame) {
 // Methods by which a class says how its objects or subclasses come to be, or what an attribute is. Python calls them by
 // itself, and here nobody would.
 static bool changes_classes(std::string_view method) {
-  constexpr std::string_view kMethods[] = {"__new__", "__init_subclass__", "__set_name__", "__get__",
-                                           "__set__", "__setattr__",       "__delattr__",  "__getattribute__"};
+  constexpr std::string_view kMethods[] = {"__new__", "__init_subclass__", "__set_name__",    "__get__",
+                                           "__set__", "__delattr__",       "__getattribute__"};
   return std::find(std::begin(kMethods), std::end(kMethods), method) != std::end(kMethods);
 }
 
@@ -282,7 +312,7 @@ void HostMachine::keep_names(Frame& frame, py::Place place) {
 std::vector<HostValue> HostMachine::listed_names(const HostValue& v, py::Place place) {
   HostArgs by;
   HostKwargs none;
-  if (v.is(Kind::dict)) return dict_method(v, "items", by, none, place)->items->values;
+  if (v.is(Kind::dict)) return iterate(make_view(v, "items"), place);
   if (!v.is(Kind::string)) return iterate(v, place);
   std::string spaced = v.text;
   std::replace(spaced.begin(), spaced.end(), ',', ' ');
@@ -321,8 +351,33 @@ HostValue HostMachine::make_object(std::string name, std::vector<std::pair<std::
   return out;
 }
 
+// An object of class Config(dict). A tuple is what it is made of before __init__ sees it.
+HostValue HostMachine::make_container(const HostValue& klass, HostArgs args, HostKwargs kwargs, py::Place place) {
+  const HostClass& c = *klass.klass;
+  const HostClass::Method* init = c.method("__init__");
+  HostValue out = call_path(c.container, {}, {}, place);
+  out.klass = klass.klass;
+  out.items->attributes = std::make_shared<HostItems>();
+  const bool fixed = c.container == "builtins.tuple" || c.container == "builtins.frozenset";
+  if (fixed || init == nullptr) init_container(out, c, args, kwargs, place);
+  if (init == nullptr) return out;
+  args.insert(args.begin(), out);
+  call_function(HostFunction(init->function), std::move(args), std::move(kwargs), place);
+  return out;
+}
+
+void HostMachine::init_container(const HostValue& object, const HostClass& c, HostArgs args, HostKwargs kwargs,
+                                 py::Place place) {
+  const HostValue made = call_path(c.container, std::move(args), std::move(kwargs), place);
+  check_write(*object.items, made, place);
+  object.items->values = std::move(made.items->values);
+  object.items->factory = made.items->factory;
+  object.items->most = made.items->most;
+}
+
 HostValue HostMachine::instantiate(const HostValue& klass, HostArgs args, HostKwargs kwargs, py::Place place) {
   const HostClass& c = *klass.klass;
+  if (!c.container.empty()) return make_container(klass, std::move(args), std::move(kwargs), place);
   HostValue out = empty_object(klass.klass);
   switch (c.form) {
     case Form::foreign:
@@ -413,7 +468,11 @@ std::optional<HostValue> HostMachine::object_attribute(const HostValue& object, 
   if (is_enum_member(object) && (name == "_name_" || name == "_value_"))
     return object_attribute(object, name == "_name_" ? "name" : "value", place);
   if (name == "__class__") return class_value(object.klass);
-  if (name == "__dict__") return HostValue::sequence(Kind::dict, object.items->values);
+  if (name == "__dict__") {  // the attributes themselves, not a copy
+    HostValue out = HostValue::sequence(Kind::dict, {});
+    out.items = attributes_of(object).get() == object.items.get() ? object.items : attributes_of(object);
+    return out;
+  }
   if (object.klass->form == Form::exception && (name == "__cause__" || name == "__context__")) return HostValue{};
   if (object.klass->name == "StopIteration" && name == "value") {
     const HostValue* args = find_attribute(object, "args");
@@ -480,8 +539,23 @@ std::optional<HostValue> HostMachine::parent_method(const HostValue& object, std
   }
   if (name == "__init__" && c.form == Form::exception && kwargs.empty()) {
     HostValue* held = find_attribute(object.items->values[0], "args");
+    for (const HostValue& v : args) check_write(*object.items->values[0].items, v, place);
     if (held != nullptr) *held = HostValue::sequence(Kind::tuple, std::move(args));
     return HostValue{};
+  }
+  const HostValue& self = object.items->values[0];
+  if (name == "__setattr__" && args.size() == 2) {
+    store_attribute(self, string_of(args[0], place), args[1], place);
+    return HostValue{};
+  }
+  if (!c.container.empty() && name == "__init__") {
+    init_container(self, c, std::move(args), std::move(kwargs), place);
+    return HostValue{};
+  }
+  if (!c.container.empty()) {
+    HostValue plain = self;
+    plain.klass = nullptr;
+    return call_method(plain, std::string(name), std::move(args), std::move(kwargs), place);
   }
   const bool makes_nothing = c.form == Form::plain || c.form == Form::module || c.form == Form::foreign;
   return name == "__init__" && makes_nothing ? std::optional(HostValue{}) : std::nullopt;
@@ -525,7 +599,8 @@ std::optional<HostValue> HostMachine::own_operator(py::Op op, const HostValue& a
                            {py::Op::gt, "__gt__", "__lt__"},
                            {py::Op::ge, "__ge__", "__le__"}};
   if (is_flag(a) && is_flag(b)) return join_flags(op, a, b, place);
-  if (!a.is(Kind::object) && !b.is(Kind::object)) return std::nullopt;
+  const auto may_say = [](const HostValue& v) { return v.is(Kind::object) || is_container_object(v); };
+  if (!may_say(a) && !may_say(b)) return std::nullopt;
   for (const Row& row : kRows) {
     if (row.op != op) continue;
     const auto said = [](const std::optional<HostValue>& v) {
@@ -539,13 +614,32 @@ std::optional<HostValue> HostMachine::own_operator(py::Op op, const HostValue& a
 
 std::optional<HostValue> HostMachine::own(const HostValue& object, std::string_view name, HostArgs args,
                                           py::Place place) {
-  if (!object.klass || (!object.is(Kind::object) && !is_enum_member(object)) || object.klass->method(name) == nullptr)
-    return std::nullopt;
+  const bool container = is_container_object(object);
+  if (!object.klass || (!object.is(Kind::object) && !is_enum_member(object) && !container)) return std::nullopt;
   HostKwargs none;
-  return object_method(object, name, args, none, place);
+  if (object.klass->method(name) != nullptr) return object_method(object, name, args, none, place);
+  // __getattr__ = dict.__getitem__
+  const HostValue* bound = container ? find_attribute(object.klass->attributes, name) : nullptr;
+  if (bound == nullptr || !bound->is(Kind::path) || !bound->text.starts_with("builtins.")) return std::nullopt;
+  args.insert(args.begin(), object);
+  return call(HostValue(*bound), std::move(args), {}, place);
 }
 
 void HostMachine::set_attribute(const HostValue& object, std::string_view name, HostValue value, py::Place place) {
+  if (own(object, "__setattr__", {HostValue::string(std::string(name)), value}, place)) return;
+  store_attribute(object, name, std::move(value), place);
+}
+
+void HostMachine::delete_attribute(const HostValue& object, std::string_view name, py::Place place) {
+  if (own(object, "__delattr__", {HostValue::string(std::string(name))}, place)) return;
+  const HostValue* found = find_attribute(object, name);
+  if (found == nullptr) raise("AttributeError", fmt::format("{} has no '{}'", host_type_name(object), name), place);
+  auto& items = attributes_of(object)->values;
+  const auto at = items.begin() + (found - items.data()) - 1;
+  items.erase(at, at + 2);
+}
+
+void HostMachine::store_attribute(const HostValue& object, std::string_view name, HostValue value, py::Place place) {
   constexpr Form kOpen[] = {Form::plain, Form::record, Form::module, Form::silent, Form::exception, Form::enumeration};
   if (std::find(std::begin(kOpen), std::end(kOpen), object.klass->form) == std::end(kOpen))
     raise("AttributeError", fmt::format("attributes of {} cannot be assigned", object.klass->name), place);
@@ -558,7 +652,11 @@ void HostMachine::set_attribute(const HostValue& object, std::string_view name, 
   }
   if (const HostClass::Method* m = object.klass->method(name); m != nullptr && m->form == MethodForm::property)
     raise("AttributeError", fmt::format("property '{}' of '{}' object has no setter", name, object.klass->name), place);
-  check_write(*object.items, value, place);
+  if (is_container_object(object) && name == "__dict__" && value.items == object.items) {  // self.__dict__ = self
+    object.items->attributes = {std::shared_ptr<HostItems>(), object.items.get()};
+    return;
+  }
+  check_write(*attributes_of(object), value, place);
   HostValue target = object;
   if (HostValue* found = find_attribute(object, name))
     *found = std::move(value);

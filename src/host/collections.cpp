@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "host/machine.h"
 
 namespace passnet {
@@ -34,7 +35,48 @@ HostValue HostMachine::copied(const HostValue& v, bool deep, py::Place place, in
   HostValue out = v;
   out.items = std::make_shared<HostItems>(std::move(items), false);
   out.items->factory = v.items->factory;
-  out.items->counts = v.items->counts;
+  out.items->type = v.items->type;
+  out.items->most = v.items->most;
+  if (const auto& attributes = v.items->attributes) {
+    out.items->attributes = std::make_shared<HostItems>(attributes->values, false);
+    if (attributes == v.items) out.items->attributes = {std::shared_ptr<HostItems>(), out.items.get()};
+  }
+  return out;
+}
+
+// As collections has them: Counter({'a': 2}), the most common first.
+std::string HostMachine::collection_text(const HostValue& v, py::Place place, int depth) {
+  HostValue plain = HostValue::sequence(v.kind, v.items->values);
+  if (v.items->type == kCounter && !plain.items->values.empty()) {
+    HostArgs none;
+    const HostValue sorted = *counter_method(v, "most_common", none, {}, place);
+    plain = HostValue::sequence(Kind::dict, {});
+    for (const HostValue& pair : sorted.items->values)
+      plain.items->values.insert(plain.items->values.end(), {pair.items->values[0], pair.items->values[1]});
+  }
+  std::string inside = plain.items->values.empty() ? "" : text(plain, true, place, depth + 1);
+  if (v.items->type == "defaultdict") {
+    const std::string of = v.items->factory ? text(*v.items->factory, true, place, depth + 1) : "None";
+    inside = fmt::format("{}, {}", of.starts_with("builtins.") ? fmt::format("<class '{}'>", of.substr(9)) : of,
+                         text(plain, true, place, depth + 1));
+  }
+  if (v.is(Kind::list) && inside.empty()) inside = "[]";
+  if (v.items->most) inside += fmt::format(", maxlen={}", *v.items->most);
+  return fmt::format("{}({})", host_type_name(v), inside);
+}
+
+// What is not above zero is left out.
+HostValue HostMachine::combined(py::Op op, const HostValue& a, const HostValue& b, py::Place place) {
+  HostValue both = copied(a, false, place), out = HostValue::sequence(Kind::dict, {});
+  out.items->type = kCounter;
+  for (const HostValue& key : iterate(b, place)) set_item(both, key, get_item(both, key, place), place);
+  for (const HostValue& key : iterate(both, place)) {
+    const HostValue x = get_item(a, key, place), y = get_item(b, key, place);
+    const HostValue count = op == py::Op::add || op == py::Op::sub                        ? binary(op, x, y, place)
+                            : compare(py::Op::lt, x, y, place) == (op == py::Op::bit_and) ? x
+                                                                                          : y;
+    if (compare(py::Op::gt, count, HostValue::of(std::int64_t{0}), place)) set_item(out, key, count, place);
+  }
   return out;
 }
 
@@ -89,19 +131,27 @@ std::optional<HostValue> HostMachine::call_collections(std::string_view path, Ho
     HostArgs rest(args.begin() + (args.empty() ? 0 : 1), args.end());
     HostValue out = *call_python("dict", rest, kwargs, place);
     if (!factory.is(Kind::none)) out.items->factory = std::make_shared<HostValue>(factory);
+    out.items->type = "defaultdict";
     return out;
   }
   if (path == "collections.Counter") {
     HostValue out = HostValue::sequence(Kind::dict, {});
-    out.items->counts = true;
+    out.items->type = kCounter;
     if (!args.empty()) count_items(out, args[0], 1, place);
     for (const auto& [k, v] : kwargs) set_item(out, HostValue::string(k), v, place);
     return out;
   }
   if (path == "collections.deque") {
-    if (args.size() > 1 && !args[1].is(Kind::none)) refuse(Code::host, "a deque with maxlen", place, "write a list");
-    const bool empty = args.empty() || args[0].is(Kind::none);
-    return HostValue::sequence(Kind::list, empty ? HostArgs{} : iterate(args[0], place));
+    HostValue out = HostValue::sequence(Kind::list, {});
+    out.items->type = kDeque;
+    if (args.size() > 1 && !args[1].is(Kind::none)) {
+      const std::int64_t most = integer(args[1], place);
+      if (most < 0) raise("ValueError", "maxlen must be non-negative", place);
+      out.items->most = static_cast<std::size_t>(most);
+    }
+    const bool given = !args.empty() && !args[0].is(Kind::none);
+    if (given) call_method(out, "extend", {args[0]}, {}, place);
+    return out;
   }
   if (path.starts_with("itertools.")) return call_itertools(path.substr(10), args, kwargs, place);
   return path.starts_with("operator.") ? call_operator(path.substr(9), args, place) : std::nullopt;
@@ -109,13 +159,17 @@ std::optional<HostValue> HostMachine::call_collections(std::string_view path, Ho
 
 std::optional<HostValue> HostMachine::call_operator(std::string_view name, const HostArgs& args, py::Place place) {
   constexpr std::string_view kItems = "itemgetter()", kAttributes = "attrgetter()";
+  const auto attribute = [&](HostValue v, std::string_view dotted) {
+    for (const std::string_view part : text_split(dotted, '.')) v = eval_attribute(v, part, place);
+    return v;
+  };
   if (name == "itemgetter" || name == "attrgetter") return with_arguments(fmt::format("operator.{}()", name), args);
   if (name == kItems || name == kAttributes) {  // what they gave, called with an object behind the keys
     if (args.size() < 2) raise("TypeError", fmt::format("{} needs a key and an object", name), place);
     std::vector<HostValue> out;
     for (std::size_t i = 0; i + 1 < args.size(); ++i)
       out.push_back(name == kItems ? get_item(args.back(), args[i], place)
-                                   : eval_attribute(args.back(), string_of(args[i], place), place));
+                                   : attribute(args.back(), string_of(args[i], place)));
     return out.size() == 1 ? out[0] : HostValue::sequence(Kind::tuple, std::move(out));
   }
   const py::Op op = py::op_of_name(name);

@@ -27,6 +27,10 @@ std::partial_ordering compare_numbers(const HostValue& a, const HostValue& b) {
 }  // namespace
 
 bool HostMachine::truth(const HostValue& v, py::Place place) {
+  if (is_container_object(v)) {
+    if (auto answer = own(v, "__bool__", {}, place)) return truth(*answer, place);
+    if (auto length = own(v, "__len__", {}, place)) return truth(*length, place);
+  }
   switch (v.kind) {
     case Kind::none: return false;
     case Kind::boolean:
@@ -37,6 +41,8 @@ bool HostMachine::truth(const HostValue& v, py::Place place) {
     case Kind::list:
     case Kind::dict:
     case Kind::set: return !v.items->values.empty();
+    case Kind::range: return range_size(v) != 0;
+    case Kind::dict_view: return !v.items->values[0].items->values.empty();
     case Kind::tensor:
       refuse(Code::policy, "a condition on a tensor's values in a wrapper", place,
              "values are known to kernels only; ask for shapes, dtypes or 'is None'");
@@ -78,7 +84,13 @@ bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place,
   const bool as_tuples = is_named_tuple(a) ? b.is(Kind::tuple) || (is_named_tuple(b) && a.klass != b.klass)
                                            : a.is(Kind::tuple) && is_named_tuple(b);
   if (as_tuples) return equal(plain_tuple(a), plain_tuple(b), place, depth + 1);
-  if (a.kind != b.kind) return false;
+  if (a.is(Kind::dict_view) || b.is(Kind::dict_view)) {
+    const HostValue x = as_set(a, place), y = as_set(b, place);
+    return x.is(Kind::dict_view) || y.is(Kind::dict_view) ? a.items == b.items : equal(x, y, place, depth + 1);
+  }
+  if (is_container_object(a))
+    if (auto answer = own(a, "__eq__", {b}, place)) return truth(*answer, place);
+  if (a.kind != b.kind || (a.is(Kind::list) && (a.items->type == kDeque) != (b.items->type == kDeque))) return false;
   switch (a.kind) {
     case Kind::none:
     case Kind::ellipsis: return true;
@@ -97,6 +109,7 @@ bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place,
     case Kind::tuple:
     case Kind::list:
     case Kind::slice: return equal_items(a, b, place, depth + 1);
+    case Kind::range: return equal_ranges(a, b);
     case Kind::set:
     case Kind::dict: {  // in any order
       const auto &x = a.items->values, &y = b.items->values;
@@ -125,7 +138,8 @@ bool HostMachine::equal(const HostValue& a, const HostValue& b, py::Place place,
 // Python's `is`. Small values have no identity of their own here.
 bool HostMachine::same(const HostValue& a, const HostValue& b, py::Place place) {
   if (a.kind != b.kind) return false;
-  if (a.is(Kind::list) || a.is(Kind::dict) || a.is(Kind::set)) return a.items == b.items;
+  constexpr Kind kShared[] = {Kind::list, Kind::dict, Kind::set, Kind::range, Kind::dict_view};
+  if (std::find(std::begin(kShared), std::end(kShared), a.kind) != std::end(kShared)) return a.items == b.items;
   return equal(a, b, place);
 }
 
@@ -134,12 +148,14 @@ bool HostMachine::contains(const HostValue& container, const HostValue& item, py
     spend(container.text.size() / 64, place);
     return text_find(container.text, string_of(item, place)) != std::string::npos;
   }
+  if (auto answer = own(container, "__contains__", {item}, place)) return truth(*answer, place);
   if (container.is(Kind::dict)) {
     const std::size_t at = find_item(*container.items, item, place, 2);
     return at < container.items->values.size();
   }
+  if (container.is(Kind::dict_view)) return in_view(container, item, place);
+  if (container.is(Kind::range) && item.is_number()) return find_in_range(container, item).has_value();
   if (container.is(Kind::path) && container.text == "os.environ") return false;  // an empty one
-  if (auto answer = own(container, "__contains__", {item}, place)) return truth(*answer, place);
   if (container.is(Kind::tensor))
     refuse(Code::policy, "a tensor's values are searched in a wrapper", place, "values are known to kernels only");
   if (is_flag(container) && is_flag(item)) return (container.integer & item.integer) == item.integer;
@@ -168,6 +184,10 @@ bool HostMachine::compare(py::Op op, const HostValue& a, const HostValue& b, py:
     return compare(op, field_values(a), field_values(b), place);
   if (is_named_tuple(a) || is_named_tuple(b)) return compare(op, plain_tuple(a), plain_tuple(b), place);
   if (is_version(a) && is_version(b)) return compare(op, version_key(a), version_key(b), place);
+  if (a.is(Kind::dict_view) || b.is(Kind::dict_view)) {
+    const HostValue x = as_set(a, place), y = as_set(b, place);
+    if (x.is(Kind::set) && y.is(Kind::set)) return compare(op, x, y, place);
+  }
   std::partial_ordering order = std::partial_ordering::equivalent;
   if (a.is_number() && b.is_number()) {
     order = compare_numbers(a, b);
@@ -242,6 +262,11 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
     const std::string name = v.klass->name + (own_name.is(Kind::none) ? "" : fmt::format(".{}", own_name.text.get()));
     return repr ? fmt::format("<{}: {}>", name, text(eval_attribute(v, "value", place), true, place, depth + 1)) : name;
   }
+  if (is_container_object(v))
+    for (const char* name : {"__str__", "__repr__"})
+      if (auto written = (!repr || name[2] == 'r') ? own(v, name, {}, place) : std::nullopt)
+        return string_of(*written, place);
+  if (v.items && !v.items->type.empty()) return collection_text(v, place, depth);
   switch (v.kind) {
     case Kind::none: return "None";
     case Kind::boolean: return v.integer != 0 ? "True" : "False";
@@ -251,6 +276,10 @@ std::string HostMachine::text(const HostValue& v, bool repr, py::Place place, in
     case Kind::tuple:
       return v.text.empty() ? list("(", ")") : fmt::format("{}({})", v.text, list("[", "]"));  // torch.Size([2, 3])
     case Kind::list: return list("[", "]");
+    case Kind::range: return range_text(v);
+    case Kind::dict_view:
+      return fmt::format("{}({})", v.text.get(),
+                         text(HostValue::sequence(Kind::list, iterate(v, place)), true, place, depth + 1));
     case Kind::set: return v.items->values.empty() ? "set()" : list("{", "}");
     case Kind::dict:
       return list("{", "}", 1, 2, [&](std::size_t i) {
@@ -289,12 +318,29 @@ bool HostMachine::holds_state(const HostValue& v, py::Place place, int depth) {
              return !named.second.is(Kind::function) && holds_state(named.second, place, depth + 1);
            });
   }
-  if (v.is(Kind::function) && v.function->closure) return true;  // a function of the module holds nothing
+  const auto inside = [&](const std::vector<HostValue>& values) {
+    return std::any_of(values.begin(), values.end(),
+                       [&](const HostValue& item) { return holds_state(item, place, depth + 1); });
+  };
+  if (v.is(Kind::function)) {
+    if (v.function->defaults && inside(v.function->defaults->values)) return true;
+    for (HostScope* s = v.function->closure.get(); s != nullptr && !s->module_level; s = s->parent.get()) {
+      if (std::find(looking_.begin(), looking_.end(), s) != looking_.end()) break;
+      looking_.push_back(s);
+      const bool found = std::any_of(s->names().begin(), s->names().end(), [&](const HostScope::Name& named) {
+        return holds_state(named.second, place, depth + 1);
+      });
+      looking_.pop_back();
+      if (found) return true;
+    }
+    return false;
+  }
   if (v.is(Kind::tensor) || v.is(Kind::launcher) || v.is(Kind::opaque) || v.is(Kind::method)) return true;
   if (v.items && v.items->source && v.items->source->frame) return true;  // whatever a generator has in its variables
   if (v.items && v.items->factory && holds_state(*v.items->factory, place, depth + 1)) return true;
-  return v.items && std::any_of(v.items->values.begin(), v.items->values.end(),
-                                [&](const HostValue& item) { return holds_state(item, place, depth + 1); });
+  if (v.items && v.items->attributes && v.items->attributes != v.items && inside(v.items->attributes->values))
+    return true;
+  return v.items && inside(v.items->values);
 }
 
 bool HostMachine::reaches(const HostValue& v, const HostItems& items, py::Place place, int depth) {
@@ -310,6 +356,7 @@ bool HostMachine::reaches(const HostValue& v, const HostItems& items, py::Place 
                        [&](const HostValue& item) { return reaches(item, items, place, depth + 1); });
   };
   if (v.function && v.function->defaults && inside(*v.function->defaults)) return true;
+  if (v.items && v.items->attributes && v.items->attributes != v.items && inside(*v.items->attributes)) return true;
   return v.items && (v.items.get() == &items || inside(*v.items));
 }
 
@@ -317,9 +364,26 @@ void HostMachine::mark_module_level(const HostValue& v, py::Place place, int dep
   step(place);
   check_depth(depth, place);
   if (v.is(Kind::klass)) return mark_module_level(v.klass->attributes, place, depth + 1);
-  if (!v.items || v.is(Kind::method) || v.items->module_level) return;  // a class may hold itself
+  if (v.function) {
+    if (v.function->defaults)
+      for (const HostValue& value : v.function->defaults->values) mark_module_level(value, place, depth + 1);
+    mark_module_level(v.function->closure.get(), place, depth);
+  }
+  if (v.launcher) mark_module_level(*v.launcher->grid, place, depth + 1);
+  if (!v.items || v.items->module_level) return;  // a class may hold itself
   v.items->module_level = true;
+  if (const auto& attributes = v.items->attributes; attributes && attributes != v.items) {
+    attributes->module_level = true;
+    for (const HostValue& item : attributes->values) mark_module_level(item, place, depth + 1);
+  }
   for (const HostValue& item : v.items->values) mark_module_level(item, place, depth + 1);
+}
+
+void HostMachine::mark_module_level(HostScope* scope, py::Place place, int depth) {
+  for (; scope != nullptr && !scope->module_level; scope = scope->parent.get()) {
+    scope->module_level = true;
+    for (const auto& [name, value] : scope->names()) mark_module_level(value, place, depth + 1);
+  }
 }
 
 void HostMachine::check_write(const HostItems& items, const HostValue& value, py::Place place) {

@@ -44,15 +44,23 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
   }
   if (!object.is(Kind::list)) return std::nullopt;
 
+  // A deque that has a maxlen drops what is too many at its other end.
+  const auto trim = [&](bool front) {
+    if (!object.items->most || items.size() <= *object.items->most) return;
+    const auto over = static_cast<std::ptrdiff_t>(items.size() - *object.items->most);
+    items.erase(front ? items.begin() : items.end() - over, front ? items.begin() + over : items.end());
+  };
   if (name == "append") {
     check_write(*object.items, args[0], place);
     items.push_back(args[0]);
+    trim(true);
     return HostValue{};
   }
   if (name == "extend") {
     const auto add = [&](HostValue& v) {
       check_write(*object.items, v, place);
       items.push_back(std::move(v));
+      trim(true);
     };
     if (args[0].is(Kind::list)) {  // perhaps itself
       for (HostValue& v : iterate(args[0], place)) add(v);
@@ -65,6 +73,21 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
     check_write(*object.items, args[0], place);
     spend(items.size() / 8, place);
     items.insert(items.begin(), args[0]);
+    trim(false);
+    return HostValue{};
+  }
+  if (name == "extendleft") {
+    for (const HostValue& v : iterate(args[0], place)) {
+      HostArgs one{v};
+      sequence_method(object, "appendleft", one, kwargs, place);
+    }
+    return HostValue{};
+  }
+  if (name == "rotate") {
+    const auto size = static_cast<std::int64_t>(items.size());
+    const std::int64_t by = size == 0 ? 0 : (args.empty() ? 1 : integer(args[0], place)) % size;
+    spend(items.size() / 8, place);
+    std::rotate(items.begin(), items.begin() + (by > 0 ? size - by : -by), items.end());
     return HostValue{};
   }
   if (name == "popleft") {
@@ -105,6 +128,7 @@ std::optional<HostValue> HostMachine::sequence_method(const HostValue& object, s
     items = std::move(sorted);
     return HostValue{};
   }
+  if (name == "copy" && object.items->type == kDeque) return copied(object, false, place);
   if (name == "copy") return HostValue::sequence(object.kind, iterate(object, place));
   if (name == "clear") return items.clear(), HostValue{};
   return std::nullopt;
@@ -174,7 +198,7 @@ std::optional<HostValue> HostMachine::set_method(const HostValue& object, std::s
 
 std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::string_view name, HostArgs& args,
                                                   HostKwargs& kwargs, py::Place place) {
-  if (object.items->counts)
+  if (object.items->type == kCounter)
     if (auto v = counter_method(object, name, args, kwargs, place)) return v;
   auto& items = object.items->values;
   HostValue target = object;
@@ -185,14 +209,7 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(at), items.begin() + static_cast<std::ptrdiff_t>(at) + 2);
     return out;
   };
-  if (name == "keys" || name == "values" || name == "items") {
-    std::vector<HostValue> out;
-    for (std::size_t i = 0; i < items.size(); i += 2)
-      step(place), out.push_back(name == "keys"     ? items[i]
-                                 : name == "values" ? items[i + 1]
-                                                    : HostValue::sequence(Kind::tuple, {items[i], items[i + 1]}));
-    return HostValue::sequence(Kind::list, std::move(out));
-  }
+  if (name == "keys" || name == "values" || name == "items") return make_view(object, name);
   if (name == "move_to_end") {
     const bool last = args.size() < 2 || truth(args[1], place);  // which may change the dict
     const std::size_t at = find(args[0]);
@@ -204,7 +221,7 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
   }
   if (name == "copy") {
     spend(items.size() / 2, place);
-    return HostValue::sequence(Kind::dict, items);
+    return object.items->type.empty() ? HostValue::sequence(Kind::dict, items) : copied(object, false, place);
   }
   if (name == "clear") return items.clear(), HostValue{};
   if (name == "popitem") {
@@ -234,6 +251,24 @@ std::optional<HostValue> HostMachine::dict_method(const HostValue& object, std::
   HostValue out = args.size() > 1 ? args[1] : HostValue{};
   if (name == "setdefault") set_item(target, args[0], out, place);
   return out;
+}
+
+// What operators and functions of Python do, by the names of the methods that they stand for.
+std::optional<HostValue> HostMachine::container_operator(const HostValue& object, std::string_view name,
+                                                         const HostArgs& args, py::Place place) {
+  HostValue target = object;
+  if (!object.is_sequence() && !object.is(Kind::dict)) return std::nullopt;
+  if (name == "__contains__") return HostValue::boolean(contains(object, args[0], place));
+  if (name == "__eq__") return HostValue::boolean(equal(object, args[0], place));
+  if (name == "__getitem__") return get_item(object, args[0], place);
+  if (name == "__iter__") return iterator_of(object, place);
+  if (name == "__len__") {
+    const std::size_t size = object.items->values.size();
+    return HostValue::of(static_cast<std::int64_t>(object.is(Kind::dict) ? size / 2 : size));
+  }
+  if (name == "__setitem__") return set_item(target, args[0], args[1], place), HostValue{};
+  if (name == "__delitem__") return delete_item(object, args[0], place), HostValue{};
+  return std::nullopt;
 }
 
 }  // namespace passnet

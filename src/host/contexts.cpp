@@ -28,6 +28,11 @@ std::string path_of(const HostValue& context) {
   return context.is(Kind::path) ? context.text.get() : std::string();
 }
 
+bool closes(const HostValue& context) {
+  return context.is(Kind::partial) && path_of(context) == "contextlib.closing" &&
+         context.items->values[1].items->values.size() == 1;
+}
+
 bool suppresses(const HostValue& context) {
   return context.is(Kind::partial) && path_of(context) == "contextlib.suppress";
 }
@@ -52,6 +57,8 @@ HostValue HostMachine::enter_context(const HostValue& context, py::Place place) 
     if (auto entered = advance(context, place)) return std::move(*entered);
     raise("RuntimeError", "generator didn't yield", place);
   }
+  if (is_exit_stack(context)) return context;
+  if (closes(context)) return context.items->values[1].items->values[0];
   if (context.is(Kind::object)) {
     if (context.klass->method("__enter__") == nullptr || context.klass->method("__exit__") == nullptr)
       raise("TypeError",
@@ -75,6 +82,11 @@ HostValue HostMachine::enter_context(const HostValue& context, py::Place place) 
 bool HostMachine::leave_context(const HostValue& context, const HostRaise* raised, py::Place place) {
   if (context.is(Kind::device)) --places_;
   if (context.is(Kind::iterator)) return leave_generator(context, raised, place);
+  if (is_exit_stack(context)) return unwind(*find_attribute(context, "left")->items, raised, place);
+  if (closes(context)) {
+    call(eval_attribute(context.items->values[1].items->values[0], "close", place), {}, {}, place);
+    return false;
+  }
   if (suppresses(context)) return raised != nullptr && catches(context.items->values[1], *raised);
   if (!context.is(Kind::object)) return false;
   if (raised == nullptr) {
@@ -84,6 +96,35 @@ bool HostMachine::leave_context(const HostValue& context, const HostRaise* raise
   const HostValue exception = exception_of(*raised);
   const HostValue type = eval_attribute(exception, "__class__", place);
   return truth(*own(context, "__exit__", {type, exception, {}}, place), place);
+}
+
+bool is_exit_stack(const HostValue& v) { return v.is(Kind::object) && v.klass->name == "contextlib.ExitStack"; }
+
+// The last first. An entry is a context, or a function with what it is called with; what one raises, the next sees.
+bool HostMachine::unwind(HostItems& left, const HostRaise* raised, py::Place place) {
+  std::unique_ptr<HostRaise> other;  // in place of that
+  bool taken = false;
+  while (!left.values.empty()) {
+    const HostValue entry = std::move(left.values.back());
+    left.values.pop_back();
+    const HostRaise* now = other ? other.get() : raised;
+    const Checkpoint before = checkpoint();
+    try {
+      const HostValue& of = entry.items->values[0];
+      if (entry.items->values.size() == 2) {
+        call(of, {}, {}, place);
+      } else if (leave_context(of, now, place)) {
+        raised = nullptr;
+        other = nullptr;
+        taken = true;
+      }
+    } catch (const HostRaise& next) {
+      recover(before);
+      other = std::make_unique<HostRaise>(next);
+    }
+  }
+  if (other) throw HostRaise(*other);
+  return taken;
 }
 
 // It goes on behind its yield, or the exception is raised there; then it has to end.

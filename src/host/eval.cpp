@@ -282,10 +282,18 @@ HostValue HostMachine::plain_binary(py::Op op, const HostValue& a, const HostVal
   if (op == py::Op::bit_or && is_type(a) && is_type(b) && !(a.is(Kind::none) && b.is(Kind::none)))
     return HostValue::sequence(Kind::tuple, {a, b});  // int | float, as isinstance takes it
   if (op == py::Op::mod && a.is(Kind::string)) return HostValue::string(format_percent(a.text, b, place));
+  const bool counters = a.is(Kind::dict) && b.is(Kind::dict) && a.items->type == kCounter && b.items->type == kCounter;
+  if (counters && (op == py::Op::add || op == py::Op::sub || op == py::Op::bit_and || op == py::Op::bit_or))
+    return combined(op, a, b, place);
   if (op == py::Op::bit_or && a.is(Kind::dict) && b.is(Kind::dict)) {
     HostValue out = HostValue::sequence(Kind::dict, a.items->values);
     call_method(out, "update", {b}, {}, place);
     return out;
+  }
+  if (a.is(Kind::dict_view) || (b.is(Kind::dict_view) && a.is(Kind::set))) {  // with whatever can be iterated
+    const HostValue x = as_set(a, place);
+    const bool set_op = op == py::Op::bit_or || op == py::Op::bit_and || op == py::Op::sub || op == py::Op::bit_xor;
+    if (x.is(Kind::set) && set_op) return binary(op, x, HostValue::sequence(Kind::set, iterate(b, place)), place);
   }
   if (a.is(Kind::set) && b.is(Kind::set)) {
     constexpr std::pair<py::Op, const char*> kSets[] = {{py::Op::bit_or, "union"},

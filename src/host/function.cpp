@@ -37,15 +37,51 @@ HostValue HostMachine::decorated(HostValue function, const py::Stmt& s, Frame& f
   }
   for (std::size_t i = s.decorators.size(); i-- > 0;) {
     const py::Expr& d = *s.decorators[i];
-    const std::string path = resolve_path(*frame.module, d.kind == py::ExprKind::call ? *d.items[0] : d);
-    if (!path.empty() && path != "functools.wraps") continue;
-    if (path.empty() && d.kind == py::ExprKind::call && eval(*d.items[0], frame).is(Kind::path))
-      continue;  // imported inside
-    const HostValue decorator = eval(d, frame);
-    if (decorator.is(Kind::path)) continue;
-    function = call(decorator, {std::move(function)}, {}, d.place);
+    const bool called = d.kind == py::ExprKind::call;
+    std::string path = resolve_path(*frame.module, called ? *d.items[0] : d);
+    if (path.empty() && called)  // imported inside
+      if (const HostValue callee = eval(*d.items[0], frame); callee.is(Kind::path)) path = callee.text;
+    if (path.empty() || path == "functools.wraps") {
+      const HostValue decorator = eval(d, frame);
+      if (!decorator.is(Kind::path)) {
+        function = call(decorator, {std::move(function)}, {}, d.place);
+        continue;
+      }
+      path = decorator.text;
+    }
+    if (is_memoising(path)) function = memoised(function);
   }
   return function;
+}
+
+bool is_memoising(std::string_view decorator) {
+  constexpr std::string_view kAll[] = {"functools.cache", "functools.cached_property", "functools.lru_cache"};
+  return std::find(std::begin(kAll), std::end(kAll), decorator) != std::end(kAll);
+}
+
+HostValue memoised(const HostValue& v) {
+  HostValue out = v;
+  if (v.is(Kind::function)) {
+    out.function = std::make_shared<HostFunction>(*v.function);
+    out.function->memoised = true;
+  } else if (v.is(Kind::partial)) {
+    out = HostValue::sequence(Kind::partial, v.items->values);
+    out.items->values[0] = memoised(v.items->values[0]);
+  }
+  return out;
+}
+
+// A memoised function keeps what it returns, a property in its object; nothing does where it is made in the call.
+void HostMachine::check_memoised(const HostFunction& f, Frame& frame, const HostValue& result) {
+  const auto& names = frame.scope->names();
+  const auto& self = f.form == HostFunction::Form::property && !names.empty() ? names[0].second.items : nullptr;
+  if (self ? !self->module_level : f.closure && !f.closure->module_level) return;
+  const py::Place place = f.lambda != nullptr ? f.lambda->place : f.statement->place;
+  const Within<const PassModule*> inside(current_, f.module);
+  if (holds_state(result, place))
+    refuse(Code::integrity, "a memoised function returns a tensor", place,
+           "that is a cache between calls; only shapes, strides, dtypes and numbers may be kept");
+  mark_module_level(result, place);
 }
 
 HostValue HostMachine::default_value(const HostFunction& f, std::size_t parameter, const py::Parameter& p) {
@@ -85,6 +121,7 @@ HostValue HostMachine::call_function(const HostFunction& f, HostArgs args, HostK
     result = std::move(frame.result);
   current_ = caller;
   --depth_;
+  if (f.memoised) check_memoised(f, frame, result);
   return result;
 }
 
@@ -210,10 +247,10 @@ HostScope* HostMachine::module_scope(const PassModule& module) {
 namespace {
 
 // What `from typing import *` gives, of what is more than an annotation.
-constexpr std::string_view kTyping[] = {"NamedTuple", "Any",      "Callable", "Dict",    "FrozenSet", "Generic",
-                                        "Iterable",   "Iterator", "List",     "Literal", "Mapping",   "Optional",
-                                        "Protocol",   "Sequence", "Set",      "Tuple",   "Type",      "TypeVar",
-                                        "TypedDict",  "Union",    "cast",     "final",   "overload",  "no_type_check"};
+constexpr std::string_view kTyping[] = {
+    "NamedTuple", "NewType",   "Any",     "Callable", "Dict",     "FrozenSet", "Generic",      "Iterable", "Iterator",
+    "List",       "Literal",   "Mapping", "Optional", "Protocol", "Sequence",  "Set",          "Tuple",    "Type",
+    "TypeVar",    "TypedDict", "Union",   "cast",     "final",    "overload",  "no_type_check"};
 
 bool is_top_level(const PassModule& module, const py::Stmt* def) {  // of a function or a class
   return def != nullptr && (def->kind == py::StmtKind::function || def->kind == py::StmtKind::class_) &&
@@ -275,6 +312,10 @@ HostValue HostMachine::module_value(const PassModule& module, std::string_view n
     case Binding::Kind::function:
       v.kind = Kind::function;
       v.function = std::make_shared<HostFunction>(HostFunction{b->owner, b->statement, nullptr, nullptr, {}});
+      v.function->memoised =
+          std::any_of(b->statement->decorators.begin(), b->statement->decorators.end(), [&](const py::Expr* d) {
+            return is_memoising(resolve_path(*b->owner, d->kind == py::ExprKind::call ? *d->items[0] : *d));
+          });
       return v;
     case Binding::Kind::kernel: return kernel_value(*b->owner, *b->statement);
     case Binding::Kind::klass: return make_class(*b->owner, *b->statement, place);

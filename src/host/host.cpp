@@ -12,12 +12,15 @@ namespace passnet {
 using Kind = HostValue::Kind;
 
 HostValue HostMachine::get_item(const HostValue& object, const HostValue& index, py::Place place) {
+  if (is_container_object(object))
+    if (auto item = own(object, "__getitem__", {index}, place)) return *item;
   switch (object.kind) {
     case Kind::tensor: return tensor_item(object, index, place);
     case Kind::dict: {
       const std::size_t at = find_item(*object.items, index, place, 2);
       if (at < object.items->values.size()) return object.items->values[at + 1];
-      if (object.items->counts) return HostValue::of(std::int64_t{0});
+      if (auto made = own(object, "__missing__", {index}, place)) return *made;
+      if (object.items->type == kCounter) return HostValue::of(std::int64_t{0});
       if (object.items->factory) {
         HostValue made = call(HostValue(*object.items->factory), {}, {}, place);
         HostValue target = object;
@@ -28,8 +31,12 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
     }
     case Kind::tuple:
     case Kind::list:
+    case Kind::range:
     case Kind::string: break;
     case Kind::klass:
+      if (object.klass->method("__class_getitem__") != nullptr)
+        return call_function(HostFunction(object.klass->method("__class_getitem__")->function), {object, index}, {},
+                             place);
       if (object.klass->form == HostClass::Form::enumeration)
         if (auto member = class_attribute(object, string_of(index, place))) return *member;
       raise("KeyError", text(index, true, place), place);
@@ -49,6 +56,12 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
     default: raise("TypeError", fmt::format("{} has no items", host_type_name(object)), place);
   }
   if (index.is(Kind::slice)) return get_slice(object, index, place);
+  if (object.is(Kind::range)) {
+    const Integer size = range_size(object), wanted = exact_integer(index, place);
+    const auto from = wanted < 0 ? wanted.plus(size) : wanted;
+    if (!from || *from < 0 || *from >= size) raise("IndexError", "range object index out of range", place);
+    return range_item(object, *from);
+  }
   const bool letters = object.is(Kind::string);
   const auto n = static_cast<std::int64_t>(letters ? text_length(object.text) : object.items->values.size());
   const std::int64_t i = exact_integer(index, place).clamped();
@@ -60,8 +73,7 @@ HostValue HostMachine::get_item(const HostValue& object, const HostValue& index,
   return HostValue::string(text_letters(object.text)[at]);
 }
 
-std::vector<std::size_t> HostMachine::slice_places(const HostValue& slice, std::size_t size, py::Place place) {
-  const auto n = static_cast<std::int64_t>(size);
+HostMachine::SliceBounds HostMachine::slice_bounds(const HostValue& slice, std::int64_t n, py::Place place) {
   const auto& part = slice.items->values;
   const std::int64_t by =
       part[2].is(Kind::none) ? 1 : std::clamp<std::int64_t>(exact_integer(part[2], place).clamped(), -n - 1, n + 1);
@@ -71,7 +83,11 @@ std::vector<std::size_t> HostMachine::slice_places(const HostValue& slice, std::
     const std::int64_t b = exact_integer(v, place).clamped();
     return std::clamp<std::int64_t>(b < 0 ? b + n : b, by < 0 ? -1 : 0, by < 0 ? n - 1 : n);
   };
-  const std::int64_t begin = bound(part[0], by < 0 ? n - 1 : 0), end = bound(part[1], by < 0 ? -1 : n);
+  return {bound(part[0], by < 0 ? n - 1 : 0), bound(part[1], by < 0 ? -1 : n), by};
+}
+
+std::vector<std::size_t> HostMachine::slice_places(const HostValue& slice, std::size_t size, py::Place place) {
+  const auto [begin, end, by] = slice_bounds(slice, static_cast<std::int64_t>(size), place);
   std::vector<std::size_t> out;
   for (std::int64_t i = begin; by > 0 ? i < end : i > end; i += by) {
     step(place);
@@ -90,6 +106,7 @@ HostValue HostMachine::get_slice(const HostValue& object, const HostValue& slice
     for (const std::size_t i : slice_places(slice, n, place)) taken += bytes ? std::string(1, object.text[i]) : wide[i];
     return HostValue::string(std::move(taken));
   }
+  if (object.is(Kind::range)) return range_slice(object, slice, place);
   std::vector<HostValue> out;
   for (const std::size_t i : slice_places(slice, object.items->values.size(), place))
     out.push_back(object.items->values[i]);
@@ -153,6 +170,7 @@ void HostMachine::set_slice(const HostValue& object, const HostValue& slice, con
 }
 
 void HostMachine::delete_item(const HostValue& object, const HostValue& index, py::Place place) {
+  if (own(object, "__delitem__", {index}, place)) return;
   if (!object.is(Kind::list) && !object.is(Kind::dict))
     raise("TypeError", fmt::format("items of a {} cannot be deleted", host_type_name(object)), place);
   if (!object.is(Kind::list) || !index.is(Kind::slice)) {

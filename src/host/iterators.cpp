@@ -39,6 +39,23 @@ struct HostMachine::Iterators {
     return of.items->values[at];
   }
 
+  // values: the view; at: the next place in its dict; end: how much that held to begin with.
+  static Item dict_view(HostMachine& m, HostItems& it, py::Place place) {
+    if (it.values.empty()) return std::nullopt;
+    HostSource& s = *it.source;
+    const auto size = static_cast<std::int64_t>(it.values[0].items->values[0].items->values.size());
+    if (size != s.end) m.raise("RuntimeError", "dictionary changed size during iteration", place);
+    if (s.at < size) return viewed(it.values[0], static_cast<std::size_t>(std::exchange(s.at, s.at + 2)));
+    it.values.clear();
+    return std::nullopt;
+  }
+
+  // values: the range; at: the place of the next number.
+  static Item range(HostMachine&, HostItems& it, py::Place) {
+    if (it.source->at >= it.source->end) return std::nullopt;
+    return range_item(it.values[0], it.source->at++);
+  }
+
   // at: the place behind the next one.
   static Item backwards(HostMachine&, HostItems& it, py::Place) {
     if (it.values.empty()) return std::nullopt;
@@ -132,6 +149,10 @@ struct HostMachine::Iterators {
       case Kind::tuple: return "tuple_iterator";
       case Kind::set: return "set_iterator";
       case Kind::dict: return "dict_keyiterator";
+      case Kind::dict_view:
+        return container.text == "dict_keys"     ? "dict_keyiterator"
+               : container.text == "dict_values" ? "dict_valueiterator"
+                                                 : "dict_itemiterator";
       default: return "str_iterator";
     }
   }
@@ -155,6 +176,8 @@ HostValue HostMachine::iterator_of(const HostValue& v, py::Place place) {
     if (container.items) out.items->source->end = static_cast<std::int64_t>(container.items->values.size());
     return out;
   };
+  if (is_container_object(v))
+    if (auto made = own(v, "__iter__", {}, place)) return std::move(*made);
   switch (v.kind) {
     case Kind::iterator: return v;
     case Kind::tuple:
@@ -162,6 +185,16 @@ HostValue HostMachine::iterator_of(const HostValue& v, py::Place place) {
     case Kind::set:
     case Kind::dict:
     case Kind::string: return over(v);
+    case Kind::range: {
+      HostValue out = make_iterator("range_iterator", Iterators::range, {v});
+      out.items->source->end = range_size(v).clamped();
+      return out;
+    }
+    case Kind::dict_view: {
+      HostValue out = make_iterator(Iterators::type_of(v), Iterators::dict_view, {v});
+      out.items->source->end = static_cast<std::int64_t>(v.items->values[0].items->values.size());
+      return out;
+    }
     case Kind::object:
       if (auto made = own(v, "__iter__", {}, place)) {
         if (!is_iterator(*made))
@@ -214,6 +247,7 @@ std::optional<HostValue> HostMachine::advance_object(const HostValue& iterator, 
 }
 
 std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place) {
+  if (is_container_object(v) && v.klass->method("__iter__") != nullptr) return iterate(iterator_of(v, place), place);
   switch (v.kind) {
     case Kind::tuple:
     case Kind::list:
@@ -224,15 +258,24 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
       for (std::size_t i = 0; i < v.items->values.size(); i += 2) keys.push_back(v.items->values[i]);
       return keys;
     }
+    case Kind::dict_view: {
+      const auto& dict = v.items->values[0].items->values;
+      spend(dict.size() / 4, place);
+      std::vector<HostValue> out;
+      for (std::size_t i = 0; i < dict.size(); i += 2) out.push_back(viewed(v, i));
+      return out;
+    }
     case Kind::object:
       if (is_named_tuple(v) && v.klass->method("__iter__") == nullptr) return plain_tuple(v).items->values;
       if (v.klass->method("__iter__") == nullptr && v.klass->method("__getitem__") == nullptr)
         raise("TypeError", fmt::format("{} is not iterable", host_type_name(v)), place);
       [[fallthrough]];
     case Kind::string:
+    case Kind::range:
     case Kind::iterator: {
       std::vector<HostValue> out = iterate_some(v, kMostItems + 1, place);
       if (out.size() <= kMostItems) return out;
+      if (v.is(Kind::range)) refuse(Code::limit, fmt::format("range() of more than {} numbers", kMostItems), place);
       refuse(Code::limit, fmt::format("an iterator gives more than {} values", kMostItems), place,
              "here all of them are taken at once, so it must end");
     }
@@ -261,7 +304,8 @@ std::vector<HostValue> HostMachine::iterate(const HostValue& v, py::Place place)
 }
 
 std::vector<HostValue> HostMachine::iterate_some(const HostValue& v, std::size_t most, py::Place place) {
-  if (!v.is(Kind::iterator) && !v.is(Kind::object) && !v.is(Kind::string)) return iterate(v, place);
+  if (!v.is(Kind::iterator) && !v.is(Kind::object) && !v.is(Kind::string) && !v.is(Kind::range))
+    return iterate(v, place);
   std::vector<HostValue> out;
   const HostValue iterator = iterator_of(v, place);
   while (out.size() < most) {
@@ -313,8 +357,13 @@ HostValue HostMachine::reversed(const HostValue& v, py::Place place) {
     out.items->source->end = -1;
     return out;
   }
-  const bool known = v.is(Kind::list) || v.is(Kind::dict) || v.is(Kind::tuple) || v.is(Kind::string) ||
-                     is_named_tuple(v) || v.is(Kind::klass) || v.is(Kind::tensor);
+  if (v.is(Kind::range)) {
+    const HostValue backwards =
+        HostValue::sequence(Kind::slice, {HostValue{}, HostValue{}, HostValue::of(std::int64_t{-1})});
+    return iterator_of(range_slice(v, backwards, place), place);
+  }
+  const bool known = v.is(Kind::list) || v.is(Kind::dict_view) || v.is(Kind::dict) || v.is(Kind::tuple) ||
+                     v.is(Kind::string) || is_named_tuple(v) || v.is(Kind::klass) || v.is(Kind::tensor);
   if (!known) raise("TypeError", fmt::format("'{}' object is not reversible", host_type_name(v)), place);
   const HostValue of = v.is(Kind::list) || v.is(Kind::dict) ? v : HostValue::sequence(Kind::tuple, iterate(v, place));
   return make_iterator(v.is(Kind::list)   ? "list_reverseiterator"

@@ -285,6 +285,7 @@ KernelRef HostMachine::kernel_of(KernelRef kernel, const std::shared_ptr<HostFun
 }
 
 HostValue HostMachine::settled(HostValue v) {
+  if (v.is(Kind::range) || v.is(Kind::dict_view)) return HostValue::sequence(Kind::list, iterate(v, {}));
   if (!v.is(Kind::kernel)) return v;
   v.kernel = kernel_of(std::move(v.kernel), v.function);
   v.function = nullptr;

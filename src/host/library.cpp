@@ -2,9 +2,12 @@
 // like.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
+#include "base/json.h"
+#include "base/text.h"
 #include "host/machine.h"
 
 namespace passnet {
@@ -107,8 +110,8 @@ struct HostMachine::Library {
     return c.args[0];
   }
 
-  static std::optional<HostValue> cache(HostMachine&, const Call& c) {  // nothing here is worth keeping
-    return !c.args.empty() && c.args[0].is(Kind::function) ? c.args[0] : HostValue::path(std::string(c.name));
+  static std::optional<HostValue> cache(HostMachine&, const Call& c) {  // or a decorator, where maxsize is given
+    return !c.args.empty() && can_call(c.args[0]) ? memoised(c.args[0]) : HostValue::path(std::string(c.name));
   }
 
   static std::optional<HostValue> reduce(HostMachine& m, const Call& c) {
@@ -125,10 +128,58 @@ struct HostMachine::Library {
         Kind::partial, {HostValue::path(std::string(c.name)), HostValue::sequence(Kind::tuple, std::move(c.args)),
                         HostValue::sequence(Kind::dict, {})});
   }
+  // Its methods are functions that know its entries.
+  static HostValue exit_stack(HostMachine& m, std::vector<HostValue> entries) {
+    const HostValue left = HostValue::sequence(Kind::list, std::move(entries));
+    HostValue out = m.make_object("contextlib.ExitStack", {{"left", left}});
+    for (const char* name : {"enter_context", "push", "callback", "pop_all", "close"})
+      add_attribute(out, name,
+                    HostValue::sequence(Kind::partial, {HostValue::path(fmt::format("contextlib.ExitStack.{}", name)),
+                                                        HostValue::sequence(Kind::tuple, {left}),
+                                                        HostValue::sequence(Kind::dict, {})}));
+    return out;
+  }
+  static std::optional<HostValue> stack_method(HostMachine& m, const Call& c) {
+    const HostValue left = c.args[0];
+    const std::string_view name = c.name.substr(c.name.rfind('.') + 1);
+    if (name == "close") return m.unwind(*left.items, nullptr, c.place), HostValue{};
+    if (name == "pop_all") return exit_stack(m, std::exchange(left.items->values, {}));
+    need(m, c, 2);
+    const HostValue given = c.args[1];
+    HostArgs rest(c.args.begin() + 1, c.args.end());
+    HostValue entered = name == "enter_context" ? m.enter_context(given, c.place) : given;
+    const HostValue entry =
+        name == "callback"
+            ? HostValue::sequence(Kind::tuple, {*partial(m, {c.name, rest, c.kwargs, c.place}), HostValue{}})
+            : HostValue::sequence(Kind::tuple, {given});
+    m.call_method(left, "append", {entry}, {}, c.place);
+    return entered;
+  }
   static std::optional<HostValue> contextmanager(HostMachine&, const Call& c) {
     return c.args.size() == 1 ? std::optional(c.args[0]) : std::nullopt;
   }
 
+  static std::optional<HostValue> methodcaller(HostMachine& m, const Call& c) {  // the name, what else it is given
+    need(m, c, 1);
+    m.string_of(c.args[0], c.place);
+    HostValue kept = HostValue::sequence(Kind::tuple, std::move(c.args)), named = HostValue::sequence(Kind::dict, {});
+    for (const auto& [k, v] : c.kwargs) m.set_item(named, HostValue::string(k), v, c.place);
+    return HostValue::sequence(Kind::partial, {HostValue::path("operator.methodcaller()"),
+                                               HostValue::sequence(Kind::tuple, {std::move(kept)}), std::move(named)});
+  }
+  static std::optional<HostValue> call_its_method(HostMachine& m, const Call& c) {  // args: those, and the object
+    need(m, c, 2);
+    const std::vector<HostValue>& kept = c.args[0].items->values;
+    const HostValue method = m.eval_attribute(c.args[1], kept[0].text.get(), c.place);
+    return m.call(method, {kept.begin() + 1, kept.end()}, std::move(c.kwargs), c.place);
+  }
+
+  static std::optional<HostValue> new_type(HostMachine& m, const Call& c) {  // called, it gives its argument
+    need(m, c, 2);
+    return HostValue::sequence(Kind::partial,
+                               {HostValue::path("typing.cast"), HostValue::sequence(Kind::tuple, {c.args[1]}),
+                                HostValue::sequence(Kind::dict, {})});
+  }
   static std::optional<HostValue> cast(HostMachine&, const Call& c) {
     return c.args.size() == 2 ? std::optional(c.args[1]) : std::nullopt;
   }
@@ -142,7 +193,9 @@ struct HostMachine::Library {
     return m.make_enum(c.name, c.args, c.place);
   }
   static std::optional<HostValue> ordered_dict(HostMachine& m, const Call& c) {
-    return m.call_python("dict", c.args, c.kwargs, c.place);
+    std::optional<HostValue> out = m.call_python("dict", c.args, c.kwargs, c.place);
+    out->items->type = "OrderedDict";
+    return out;
   }
 
   static std::optional<HostValue> copy(HostMachine& m, const Call& c) {  // copy, deepcopy
@@ -211,6 +264,118 @@ struct HostMachine::Library {
     return m.call_method(c.args[0], "insert", {whole(low), c.args[1]}, {}, c.place);
   }
 
+  // ---- json
+
+  struct JsonStyle {
+    std::string between, colon, indent;
+    bool indented = false, sorted = false, ascii = true;
+    const HostValue* otherwise = nullptr;
+  };
+
+  static std::string json_key(HostMachine& m, const HostValue& key, py::Place place) {
+    if (key.is(Kind::string)) return key.text;
+    if (!key.is_number() && !key.is(Kind::none))
+      m.raise("TypeError", fmt::format("keys must be str, int, float, bool or None, not {}", host_type_name(key)),
+              place);
+    return json_of(m, key, {}, place, 0);
+  }
+
+  static std::string json_of(HostMachine& m, const HostValue& v, const JsonStyle& style, py::Place place, int depth) {
+    m.step(place);
+    m.check_depth(depth, place);
+    const auto list = [&](std::string_view brackets, const std::vector<HostValue>& items, const HostValue* dict) {
+      std::string out(1, brackets[0]);
+      const auto line = [&](int times) {
+        out += '\n';
+        for (int i = 0; i < times; ++i) out += style.indent;
+      };
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        if (i > 0) out += style.between;
+        if (style.indented) line(depth + 1);
+        if (dict != nullptr) out += quoted(json_key(m, items[i], place), style.ascii) + style.colon;
+        out += json_of(m, dict == nullptr ? items[i] : m.get_item(*dict, items[i], place), style, place, depth + 1);
+        m.check_length(out, place);
+      }
+      if (style.indented && !items.empty()) line(depth);
+      return out + brackets[1];
+    };
+    switch (v.kind) {
+      case Kind::none: return "null";
+      case Kind::boolean: return v.integer != 0 ? "true" : "false";
+      case Kind::integer: return v.integer.text();
+      case Kind::real:
+        return std::isnan(v.real)   ? "NaN"
+               : std::isinf(v.real) ? (v.real < 0 ? "-Infinity" : "Infinity")
+                                    : python_float(v.real);
+      case Kind::string: return quoted(v.text, style.ascii);
+      case Kind::tuple:
+      case Kind::list: return list("[]", m.iterate(v, place), nullptr);
+      case Kind::dict: {
+        std::vector<HostValue> keys = m.iterate(v, place);
+        if (style.sorted) m.sort(keys, {}, place);
+        return list("{}", keys, &v);
+      }
+      default: break;
+    }
+    if (style.otherwise != nullptr)
+      return json_of(m, m.call(*style.otherwise, {v}, {}, place), style, place, depth + 1);
+    m.raise("TypeError", fmt::format("Object of type {} is not JSON serializable", host_type_name(v)), place);
+  }
+  static std::string quoted(const std::string& text, bool ascii) {
+    return Json(text).dump(-1, ' ', ascii, Json::error_handler_t::replace);
+  }
+
+  static std::optional<HostValue> json_dumps(HostMachine& m, const Call& c) {
+    need(m, c, 1);
+    JsonStyle style{", ", ": ", {}};
+    const auto given = [&](std::string_view name) {
+      const HostValue* v = keyword(c.kwargs, name);
+      return v == nullptr || v->is(Kind::none) ? nullptr : v;
+    };
+    if (const HostValue* v = given("indent")) {
+      style.indented = true;
+      style.between = ",";
+      const std::int64_t most = 100;
+      style.indent =
+          v->is(Kind::string)
+              ? v->text.get()
+              : std::string(static_cast<std::size_t>(std::clamp<std::int64_t>(m.integer(*v, c.place), 0, most)), ' ');
+    }
+    if (const HostValue* v = given("separators")) {
+      const std::vector<HostValue> two = m.iterate(*v, c.place);
+      if (two.size() != 2) m.raise("ValueError", "separators are two strings", c.place);
+      style.between = m.string_of(two[0], c.place);
+      style.colon = m.string_of(two[1], c.place);
+    }
+    if (const HostValue* v = given("sort_keys")) style.sorted = m.truth(*v, c.place);
+    if (const HostValue* v = keyword(c.kwargs, "ensure_ascii")) style.ascii = m.truth(*v, c.place);
+    style.otherwise = given("default");
+    return HostValue::string(json_of(m, c.args[0], style, c.place, 0));
+  }
+
+  static HostValue of_json(HostMachine& m, const Json& json, py::Place place) {
+    m.step(place);
+    if (json.is_boolean()) return HostValue::boolean(json.get<bool>());
+    if (json.is_number_unsigned()) return HostValue::of(Integer(json.get<std::uint64_t>()));
+    if (json.is_number_integer()) return whole(json.get<std::int64_t>());
+    if (json.is_number()) return HostValue::of(json.get<double>());
+    if (json.is_string()) return HostValue::string(json.get<std::string>());
+    HostValue out = json.is_array() ? HostValue::sequence(Kind::list, {}) : HostValue{};
+    if (json.is_array())
+      for (const Json& item : json) out.items->values.push_back(of_json(m, item, place));
+    if (json.is_object()) out = HostValue::sequence(Kind::dict, {});
+    for (const auto& [key, value] : json.items())
+      if (json.is_object()) m.set_item(out, HostValue::string(key), of_json(m, value, place), place);
+    return out;
+  }
+
+  static std::optional<HostValue> json_loads(HostMachine& m, const Call& c) {
+    need(m, c, 1);
+    const Json json = json_read(m.string_of(c.args[0], c.place));
+    if (json.is_discarded()) m.raise("ValueError", "this is no JSON", c.place);
+    return of_json(m, json, c.place);
+  }
+
   // ---- numpy, logging
 
   static std::optional<HostValue> numpy_math(HostMachine& m, const Call& c) {  // as math's
@@ -261,6 +426,13 @@ HostMachine::Library::Run HostMachine::Library::find(std::string_view path) {
       {"bisect.insort_right", bisect},
       {"collections.OrderedDict", ordered_dict},
       {"collections.namedtuple", named_tuple},
+      {"contextlib.ExitStack", [](HostMachine& m, const Call&) { return std::optional(exit_stack(m, {})); }},
+      {"contextlib.ExitStack.callback", stack_method},
+      {"contextlib.ExitStack.close", stack_method},
+      {"contextlib.ExitStack.enter_context", stack_method},
+      {"contextlib.ExitStack.pop_all", stack_method},
+      {"contextlib.ExitStack.push", stack_method},
+      {"contextlib.closing", context},
       {"contextlib.contextmanager", contextmanager},
       {"contextlib.nullcontext", context},
       {"contextlib.suppress", context},
@@ -283,6 +455,8 @@ HostMachine::Library::Run HostMachine::Library::find(std::string_view path) {
       {"functools.reduce", reduce},
       {"functools.update_wrapper", update_wrapper},
       {"functools.wraps", wraps},
+      {"json.dumps", json_dumps},
+      {"json.loads", json_loads},
       {"logging.getLogger", logger},
       {"numpy.ceil", numpy_ceil_floor},
       {"numpy.exp", numpy_math},
@@ -292,6 +466,8 @@ HostMachine::Library::Run HostMachine::Library::find(std::string_view path) {
       {"numpy.log2", numpy_math},
       {"numpy.prod", numpy_math},
       {"numpy.sqrt", numpy_math},
+      {"operator.methodcaller", methodcaller},
+      {"operator.methodcaller()", call_its_method},
       {"triton.Config", config},
       {"triton.cdiv", cdiv},
       {"triton.language.cdiv", of_kernels},
@@ -305,6 +481,7 @@ HostMachine::Library::Run HostMachine::Library::find(std::string_view path) {
       {"triton.set_allocator", nothing},  // scratch memory is the back-end's own
       {"types.SimpleNamespace", simple_namespace},
       {"typing.NamedTuple", named_tuple},
+      {"typing.NewType", new_type},
       {"typing.cast", cast},
   };
   return find_row(kAll, path);

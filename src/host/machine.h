@@ -63,6 +63,7 @@ void merge_sort(std::vector<T>& items, const Less& less) {
   }
 }
 inline constexpr std::string_view kAutoValue = "enum.auto()";  // a path: what an enumeration's body makes a number
+inline constexpr std::string_view kCounter = "Counter", kDeque = "deque";  // HostItems::type
 inline constexpr std::size_t kMostItems = 200'000;  // of what is made at once: a range, a list of an iterator
 inline constexpr int kDeepestStack = 800;           // of the machine's own calls
 // A wrapper sees one large GPU, whatever the run's device is: a plan depends on shapes, dtypes and numbers only.
@@ -86,6 +87,7 @@ class Within {
 const HostValue* keyword(const HostKwargs& kwargs, std::string_view name);
 HostValue class_value(std::shared_ptr<HostClass> klass);
 HostValue empty_object(std::shared_ptr<HostClass> klass);
+const std::shared_ptr<HostItems>& attributes_of(const HostValue& object);
 HostValue* find_attribute(const HostValue& object, std::string_view name);  // its own; null: it has none
 void add_attribute(HostValue& object, std::string_view name, HostValue value);
 // The kind of class that a base outside makes one.
@@ -99,6 +101,9 @@ ForeignBase known_base(std::string_view path);
 // How triton calls a type by its path: "fp32" for triton.language.float32; "" for any other path.
 std::string language_type_name(std::string_view path);
 bool can_call(const HostValue& v);
+bool is_exit_stack(const HostValue& v);
+bool is_memoising(std::string_view decorator);  // functools.lru_cache and its like
+HostValue memoised(const HostValue& function);  // as it is under one of them
 
 class HostMachine {
  public:
@@ -197,6 +202,7 @@ class HostMachine {
   HostValue enter_context(const HostValue& context, py::Place place);
   // Whether it takes the exception that ends its statements, if one does.
   bool leave_context(const HostValue& context, const HostRaise* raised, py::Place place);
+  bool unwind(HostItems& left, const HostRaise* raised, py::Place place);  // what an ExitStack has still to leave
   bool leave_generator(const HostValue& context, const HostRaise* raised, py::Place place);
 
   // ---- iterators (iterators.cpp)
@@ -271,6 +277,7 @@ class HostMachine {
 
   void run_delete(const py::Stmt& s, Frame& frame);
   void assign(const py::Expr& target, HostValue value, Frame& frame);
+  void check_name(std::string_view kind, std::string_view name, const HostValue& value, py::Place place);
   void unpack(const py::Expr& target, const HostValue& value, Frame& frame);
   void define(const py::Stmt& statement, Frame& frame);
 
@@ -285,6 +292,7 @@ class HostMachine {
   HostValue define_again(const PassModule& module, const py::Stmt& statement);
   static HostValue kernel_value(const PassModule& owner, const py::Stmt& statement);
   HostValue decorated(HostValue function, const py::Stmt& statement, Frame& frame);
+  void check_memoised(const HostFunction& function, Frame& frame, const HostValue& result);
 
   // ---- expressions (eval.cpp)
   HostValue* find_local(std::string_view name, Frame& frame);
@@ -305,12 +313,31 @@ class HostMachine {
   HostValue get_item(const HostValue& object, const HostValue& index, py::Place place);
   void set_item(HostValue& object, const HostValue& index, HostValue value, py::Place place);
   HostValue get_slice(const HostValue& object, const HostValue& slice, py::Place place);
+  struct SliceBounds {
+    std::int64_t begin, end, by;
+  };
+  SliceBounds slice_bounds(const HostValue& slice, std::int64_t size, py::Place place);
   // Which of `size` items a slice names, in its order.
   std::vector<std::size_t> slice_places(const HostValue& slice, std::size_t size, py::Place place);
   void set_slice(const HostValue& list, const HostValue& slice, const HostValue& value, py::Place place);
   void delete_item(const HostValue& object, const HostValue& index, py::Place place);
   // What may be stored where: no tensors in what outlives a call, nothing in itself, nothing too long.
   void check_write(const HostItems& items, const HostValue& value, py::Place place);
+
+  // ---- ranges, views of dicts (ranges.cpp)
+  HostValue make_range(const HostArgs& args, py::Place place);
+  static std::optional<Integer> find_in_range(const HostValue& range, const HostValue& v);
+  HostValue range_slice(const HostValue& range, const HostValue& slice, py::Place place);
+  static bool equal_ranges(const HostValue& a, const HostValue& b);
+  static std::string range_text(const HostValue& range);
+  std::optional<HostValue> range_method(const HostValue& range, std::string_view name, const HostArgs& args,
+                                        py::Place place);
+  static HostValue make_view(const HostValue& dict, std::string_view name);
+  static HostValue viewed(const HostValue& view, std::size_t at);  // what it shows of the entry there
+  bool in_view(const HostValue& view, const HostValue& item, py::Place place);
+  HostValue as_set(const HostValue& v, py::Place place);
+  std::optional<HostValue> view_of_dict_method(const HostValue& view, std::string_view name, HostArgs& args,
+                                               py::Place place);
 
   // ---- equality, order, text (compare.cpp); walks count as steps, so a tangle of lists ends too
   bool truth(const HostValue& v, py::Place place);
@@ -325,12 +352,14 @@ class HostMachine {
   bool contains(const HostValue& container, const HostValue& item, py::Place place);
   bool compare(py::Op op, const HostValue& a, const HostValue& b, py::Place place);
   std::string text(const HostValue& v, bool repr, py::Place place, int depth = 0);
+  std::string collection_text(const HostValue& v, py::Place place, int depth);
   void check_depth(int depth, py::Place place) const;
   void check_length(const std::string& text, py::Place place) const;
-  // Whether a tensor or a function is anywhere inside, or the container itself.
+  // Whether a tensor, or what may hold one unseen, is anywhere inside, also in what functions there see.
   bool holds_state(const HostValue& v, py::Place place, int depth = 0);
   bool reaches(const HostValue& v, const HostItems& items, py::Place place, int depth = 0);
   void mark_module_level(const HostValue& v, py::Place place, int depth = 0);
+  void mark_module_level(HostScope* scope, py::Place place, int depth);
   void add_unique(HostItems& items, HostValue value, py::Place place);
 
   // ---- calls (calls.cpp)
@@ -352,6 +381,7 @@ class HostMachine {
   std::optional<HostValue> call_operator(std::string_view name, const HostArgs& args, py::Place place);
   std::optional<HostValue> counter_method(const HostValue& object, std::string_view name, const HostArgs& args,
                                           const HostKwargs& kwargs, py::Place place);
+  HostValue combined(py::Op op, const HostValue& a, const HostValue& b, py::Place place);  // two Counters
   HostValue copied(const HostValue& v, bool deep, py::Place place, int depth = 0);
   void count_items(HostValue& counter, const HostValue& of, std::int64_t by, py::Place place);
   struct Math;  // math.cpp
@@ -367,6 +397,8 @@ class HostMachine {
   std::optional<HostValue> sequence_method(const HostValue& object, std::string_view name, HostArgs& args,
                                            HostKwargs& kwargs, py::Place place);
   std::optional<HostValue> set_method(const HostValue& object, std::string_view name, HostArgs& args, py::Place place);
+  std::optional<HostValue> container_operator(const HostValue& object, std::string_view name, const HostArgs& args,
+                                              py::Place place);
   std::optional<HostValue> dict_method(const HostValue& object, std::string_view name, HostArgs& args,
                                        HostKwargs& kwargs, py::Place place);
   struct Strings;  // methods of strings (strings.cpp)
@@ -417,12 +449,17 @@ class HostMachine {
   std::optional<HostValue> parent_method(const HostValue& object, std::string_view name, HostArgs& args,
                                          HostKwargs& kwargs, py::Place place);
   HostValue instantiate(const HostValue& klass, HostArgs args, HostKwargs kwargs, py::Place place);
+  HostValue make_container(const HostValue& klass, HostArgs args, HostKwargs kwargs, py::Place place);
+  void init_container(const HostValue& object, const HostClass& klass, HostArgs args, HostKwargs kwargs,
+                      py::Place place);
   std::optional<HostValue> class_attribute(const HostValue& klass, std::string_view name);
   std::optional<HostValue> object_attribute(const HostValue& object, std::string_view name, py::Place place);
   std::optional<HostValue> object_method(const HostValue& object, std::string_view name, HostArgs& args,
                                          HostKwargs& kwargs, py::Place place);
   static bool takes_note(const HostClass& klass, std::string_view method);  // which then does nothing
   void set_attribute(const HostValue& object, std::string_view name, HostValue value, py::Place place);
+  void store_attribute(const HostValue& object, std::string_view name, HostValue value, py::Place place);
+  void delete_attribute(const HostValue& object, std::string_view name, py::Place place);
 
   // ---- enumerations (enums.cpp)
   HostValue make_enum(std::string_view base, const HostArgs& args, py::Place place);
@@ -543,6 +580,7 @@ class HostMachine {
   std::set<BufferId> unplaced_;  // made without device=: on the CPU, whatever the run's device is
   int places_ = 0;               // how often we are in a with torch.device(...): they are on the device
   std::map<std::pair<const py::Stmt*, const HostFunction*>, HostValue> best_configs_;  // of autotuned ones, launched
+  std::vector<const HostScope*> looking_;  // for state in them: functions may see one another
   // The kernels whose variables are being taken, and where they are put.
   std::vector<std::pair<const HostFunction*, const KernelClosure*>> capturing_;
 };

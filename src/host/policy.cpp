@@ -130,25 +130,16 @@ constexpr std::string_view kContexts[] = {"no_grad",
                                           "profiler.record_function",
                                           "autograd.grad_mode.no_grad",
                                           "autograd.profiler.record_function"};
-constexpr std::string_view kDecorators[] = {"torch.fx.wrap",
-                                            "torch.fx._symbolic_trace.wrap",
-                                            "torch.no_grad",
-                                            "torch.inference_mode",
-                                            "torch.jit.ignore",
-                                            "torch.compiler.disable",
-                                            "torch.compiler.allow_in_graph",
-                                            "torch._dynamo.disable",
-                                            "torch._dynamo.allow_in_graph",
-                                            "functools.lru_cache",
-                                            "functools.cache",
-                                            "functools.wraps",
-                                            "functools.cached_property",
-                                            "abc.abstractmethod",
-                                            "typing.no_type_check",
-                                            "typing.overload",
-                                            "typing.override",
-                                            "typing.final",
-                                            "contextlib.contextmanager",
+constexpr std::string_view kDecorators[] = {"torch.fx.wrap",          "torch.fx._symbolic_trace.wrap",
+                                            "torch.no_grad",          "torch.inference_mode",
+                                            "torch.jit.ignore",       "torch.jit.unused",
+                                            "torch.compiler.disable", "torch.compiler.allow_in_graph",
+                                            "torch._dynamo.disable",  "torch._dynamo.allow_in_graph",
+                                            "functools.lru_cache",    "functools.cache",
+                                            "functools.wraps",        "functools.cached_property",
+                                            "abc.abstractmethod",     "typing.no_type_check",
+                                            "typing.overload",        "typing.override",
+                                            "typing.final",           "contextlib.contextmanager",
                                             "builtins.staticmethod"};
 // Names of methods that strings, lists, dicts and sets share with tensors: judged when the wrapper runs.
 constexpr std::string_view kShared[] = {"split",  "index",  "count", "copy",   "sort",   "replace", "get",
@@ -202,12 +193,15 @@ bool is_allowed(std::string_view name) {
          has(kFills, name) || has(kLibrary, name);
 }
 
-// A function of torch that computes. torch.ops and torch._C hold nothing else.
+constexpr std::string_view kComputed = "<computed name>";
+
+// A function of torch that computes. torch.ops and torch._C hold nothing else. A computed name of torch itself may be a
+// dtype's: the machine knows, when it is called.
 bool is_torch_function(std::string_view path) {
   if (!path.starts_with("torch.")) return false;
   const std::string_view name = path.substr(6);
-  if (is_allowed(name)) return false;
-  return name.starts_with("ops.") || name.starts_with("_C.") || path.ends_with("<computed name>") || op_find(path);
+  if (is_allowed(name) || name == kComputed) return false;
+  return name.starts_with("ops.") || name.starts_with("_C.") || path.ends_with(kComputed) || op_find(path);
 }
 
 // A walk over a function's syntax that knows which local names stand for something outside.
@@ -414,7 +408,7 @@ class PolicyCheck {
       const std::string head = path_of(*e.items[1]);
       if (head.empty()) return {};
       return head + "." +
-             (e.items[2]->kind == py::ExprKind::string ? std::string(e.items[2]->text) : "<computed name>");
+             std::string(e.items[2]->kind == py::ExprKind::string ? std::string_view(e.items[2]->text) : kComputed);
     }
     return {};
   }

@@ -126,7 +126,8 @@ bool HostMachine::fits(const py::Expr& pattern, const HostValue& subject, Frame&
 }
 
 bool HostMachine::fits_items(const py::Expr& pattern, const HostValue& subject, Frame& frame) {
-  if (!subject.is(Kind::tuple) && !subject.is(Kind::list) && !is_named_tuple(subject)) return false;
+  if (!subject.is(Kind::tuple) && !subject.is(Kind::list) && !subject.is(Kind::range) && !is_named_tuple(subject))
+    return false;
   const std::vector<HostValue> items = iterate(subject, pattern.place);
   const auto is_star = [](const py::Expr* e) { return e->kind == py::ExprKind::starred; };
   const auto star = std::find_if(pattern.items.begin(), pattern.items.end(), is_star);
@@ -178,6 +179,9 @@ void HostMachine::run_delete(const py::Stmt& s, Frame& frame) {
     } else if (t->kind == py::ExprKind::subscript) {
       const HostValue object = eval(*t->items[0], frame);
       delete_item(object, eval(*t->items[1], frame), t->place);
+    } else if (t->kind == py::ExprKind::attribute) {
+      const HostValue object = eval(*t->items[0], frame);
+      if (object.is(Kind::object) || is_container_object(object)) delete_attribute(object, t->text, t->place);
     }
   }
 }
@@ -221,6 +225,14 @@ void HostMachine::run_augmented(const py::Stmt& s, Frame& frame) {
     assign(t, std::move(made), frame);
 }
 
+// Of a name that outlives the call.
+void HostMachine::check_name(std::string_view kind, std::string_view name, const HostValue& value, py::Place place) {
+  if (holds_state(value, place))
+    refuse(Code::integrity, fmt::format("{} '{}' is written with a tensor", kind, name), place,
+           "that is a cache between calls");
+  mark_module_level(value, place);
+}
+
 void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) {
   switch (target.kind) {
     case py::ExprKind::name: {
@@ -228,12 +240,9 @@ void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) 
         return std::find(names.begin(), names.end(), target.text) != names.end();
       };
       if (named(frame.globals)) {
-        if (holds_state(value, target.place))
-          refuse(Code::integrity, fmt::format("global '{}' is written with a tensor or a function", target.text),
-                 target.place, "that is a cache between calls");
         HostScope* scope = module_scope(*frame.module);
         const Binding* b = frame.module->find(target.text);
-        mark_module_level(value, target.place);
+        check_name("global", target.text, value, target.place);
         if (scope != nullptr)
           scope->set(target.text, std::move(value));
         else if (b != nullptr && b->value != nullptr && b->unpack == Binding::kWhole)
@@ -245,10 +254,12 @@ void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) 
       if (named(frame.nonlocals)) {
         for (HostScope* scope = frame.scope->parent.get(); scope != nullptr; scope = scope->parent.get())
           if (HostValue* found = scope->find(target.text)) {
+            if (scope->module_level) check_name("nonlocal", target.text, value, target.place);
             *found = std::move(value);
             return;
           }
       }
+      if (frame.scope->module_level && !at_module_level(frame)) check_name("name", target.text, value, target.place);
       frame.scope->set(target.text, std::move(value));
       return;
     }
@@ -262,7 +273,7 @@ void HostMachine::assign(const py::Expr& target, HostValue value, Frame& frame) 
     case py::ExprKind::attribute:
       if (const HostValue object = eval(*target.items[0], frame); object.is(Kind::path)) {
         if (find_setting(fmt::format("{}.{}", object.text.get(), target.text)) != nullptr) return;
-      } else if (object.is(Kind::object)) {
+      } else if (object.is(Kind::object) || is_container_object(object)) {
         const bool itself = target.items[0]->kind == py::ExprKind::name &&
                             (target.items[0]->text == "self" || target.items[0]->text == "ctx");
         if (object.items->module_level && !itself)

@@ -19,6 +19,8 @@ constexpr std::string_view kGradients = "there are no gradients here";
 constexpr std::string_view kThreads = "how many threads run is the run's choice";
 constexpr std::string_view kVariables = "nothing reads it: the environment of a pass is empty";
 constexpr std::string_view kPrinting = "nothing is printed";
+constexpr std::string_view kOneDevice = "a run has one device";
+constexpr std::string_view kProfiles = "no profiler listens";
 
 // Not here: torch.set_default_dtype and set_default_device, by which torch.empty gives another tensor.
 constexpr Setting kSettings[] = {
@@ -57,6 +59,11 @@ constexpr Setting kSettings[] = {
     {Form::call, "torch.set_num_threads", kThreads},
     {Form::call, "torch.set_printoptions", kPrinting},
     {Form::call, "torch.set_warn_always", kPrinting},
+
+    {Form::call, "torch.cuda.set_device", kOneDevice},
+    {Form::call, "torch.cuda.nvtx.mark", kProfiles},
+    {Form::call, "torch.cuda.nvtx.range_pop", kProfiles},
+    {Form::call, "torch.cuda.nvtx.range_push", kProfiles},
 
     {Form::call_once, "numpy.random.seed", kRandom},
     {Form::call_once, "random.seed", kRandom},

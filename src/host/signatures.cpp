@@ -137,12 +137,27 @@ constexpr Row kRows[] = {
     {"tuple.", "count", "_"},
     {"tuple.", "index", "_ _? _?"},
     {"tuple.", "numel", ""},
-    {"list.", "append appendleft count extend remove", "_"},
-    {"list.", "clear copy popleft reverse", ""},
+    {"list.", "append count extend remove", "_"},
+    {"list.", "clear copy reverse", ""},
     {"list.", "index", "_ _? _?"},
     {"list.", "insert", "_ _"},
     {"list.", "pop", "_?"},
     {"list.", "sort", "| key reverse"},
+    {"deque.", "append appendleft count extend extendleft remove __contains__ __delitem__ __getitem__", "_"},
+    {"deque.", "clear copy pop popleft reverse __iter__ __len__", ""},
+    {"deque.", "index", "_ _? _?"},
+    {"deque.", "insert __setitem__", "_ _"},
+    {"deque.", "rotate", "_?"},
+    {"dict.", "__contains__ __delitem__ __eq__ __getitem__", "_"},
+    {"dict.", "__iter__ __len__", ""},
+    {"dict.", "__setitem__", "_ _"},
+    {"list.", "__contains__ __delitem__ __eq__ __getitem__", "_"},
+    {"list.", "__iter__ __len__", ""},
+    {"list.", "__setitem__", "_ _"},
+    {"set.", "__contains__ __eq__", "_"},
+    {"set.", "__iter__ __len__", ""},
+    {"tuple.", "__contains__ __eq__ __getitem__", "_"},
+    {"tuple.", "__iter__ __len__", ""},
     {"set.", "add discard isdisjoint issubset issuperset remove symmetric_difference", "_"},
     {"set.", "clear copy pop", ""},
     {"set.", "difference intersection union update", "*"},
@@ -152,6 +167,9 @@ constexpr Row kRows[] = {
     {"dict.", "move_to_end", "_ last?"},
     {"dict.", "popitem", "last?"},
     {"dict.", "subtract update", "_? **"},
+    {"range.", "count index", "_"},
+    {"dict_items.", "isdisjoint", "_"},
+    {"dict_keys.", "isdisjoint", "_"},
     {"int.", "bit_count bit_length conjugate is_integer", ""},
     {"bool.", "bit_count bit_length conjugate is_integer", ""},
     {"float.", "is_integer", ""},
@@ -212,13 +230,14 @@ std::string parameter_name(std::string_view path, std::size_t i) {
 
 bool has_signatures(const HostValue& object) {
   return object.is_number() || object.is(Kind::string) || object.is_sequence() || object.is(Kind::dict) ||
-         object.is(Kind::iterator);
+         object.is(Kind::range) || object.is(Kind::dict_view) || object.is(Kind::iterator);
 }
 
 std::string method_path(const HostValue& object, std::string_view name) {
   if (object.is(Kind::iterator))
     return fmt::format("{}.{}", object.items->source->frame ? "generator" : "iterator", name);
-  return fmt::format("{}.{}", object.is(Kind::tuple) ? "tuple" : host_type_name(object), name);
+  const bool deque = object.is(Kind::list) && object.items->type == kDeque;
+  return fmt::format("{}.{}", deque ? kDeque : kind_name(object), name);
 }
 
 std::pair<std::size_t, std::size_t> HostMachine::bounds(const HostArgs& args, std::size_t size, py::Place place) {

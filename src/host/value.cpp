@@ -31,12 +31,19 @@ HostItems::~HostItems() {
     if (inner.use_count() != 1) return;
     take_one(inner->factory);
     take_frame(inner->source);
+    if (inner->attributes.use_count() == 1)
+      left.insert(left.end(), std::make_move_iterator(inner->attributes->values.begin()),
+                  std::make_move_iterator(inner->attributes->values.end()));
+    inner->attributes = nullptr;
     left.insert(left.end(), std::make_move_iterator(inner->values.begin()),
                 std::make_move_iterator(inner->values.end()));
     inner->values.clear();
   };
   take_one(factory);
   take_frame(source);
+  if (attributes.use_count() == 1)
+    left.insert(left.end(), std::make_move_iterator(attributes->values.begin()),
+                std::make_move_iterator(attributes->values.end()));
   while (!left.empty()) {
     const HostValue last = std::move(left.back());
     left.pop_back();
@@ -201,6 +208,11 @@ std::vector<HostScope::Name>& HostScope::names() {
 }
 
 std::string_view host_type_name(const HostValue& v) {
+  if (is_container_object(v)) return v.klass->name;
+  return v.items && !v.items->type.empty() ? v.items->type : kind_name(v);
+}
+
+std::string_view kind_name(const HostValue& v) {
   switch (v.kind) {
     case Kind::none: return "NoneType";
     case Kind::boolean: return "bool";
@@ -211,6 +223,8 @@ std::string_view host_type_name(const HostValue& v) {
     case Kind::list: return "list";
     case Kind::dict: return "dict";
     case Kind::set: return "set";
+    case Kind::range: return "range";
+    case Kind::dict_view: return v.text.get();
     case Kind::iterator: return v.items->source->type;
     case Kind::tensor: return "Tensor";
     case Kind::function: return "function";
@@ -236,6 +250,8 @@ std::string_view host_type_name(const HostValue& v) {
 bool is_enum_member(const HostValue& v) {
   return v.klass && !v.is(HostValue::Kind::klass) && v.klass->form == HostClass::Form::enumeration;
 }
+
+bool is_container_object(const HostValue& v) { return v.klass && (v.is_sequence() || v.is(Kind::dict)); }
 
 bool is_flag(const HostValue& v) {
   return is_enum_member(v) && v.is_integral() && v.klass->auto_value == HostClass::Auto::bit;

@@ -66,9 +66,11 @@ struct HostSource {
 struct HostItems {
   std::vector<HostValue> values;
   bool module_level = false;
-  // Of a dict: what a key that is missing has (defaultdict), zero (Counter), or none.
-  std::shared_ptr<HostValue> factory = {};
-  bool counts = false;
+  std::string_view type = {};               // of one of collections': "Counter", "OrderedDict", "defaultdict", "deque"
+  std::shared_ptr<HostValue> factory = {};  // of a defaultdict: what makes the value of a key that is missing
+  std::optional<std::size_t> most = {};     // of a deque: maxlen
+  // Of an object that is a container, too (class Config(dict)); themselves, where its __dict__ is the object.
+  std::shared_ptr<HostItems> attributes = {};
   std::unique_ptr<HostSource> source = {};  // of an iterator
   HostItems() = default;
   HostItems(std::vector<HostValue> items, bool outlives) : values(std::move(items)), module_level(outlives) {}
@@ -89,6 +91,7 @@ struct HostFunction {
   std::shared_ptr<HostClass> parent = nullptr;  // of a method: what super() sees
   Form form = Form::plain;
   const py::Stmt* shown = nullptr;  // functools.wraps: whose name it says it has
+  bool memoised = false;            // functools.lru_cache: what it returns is kept
 };
 
 // A grid bound to a kernel: kernel[grid].
@@ -112,7 +115,9 @@ struct HostValue {
     list,
     dict,
     set,
-    iterator,  // items: what it goes on from
+    range,      // items: start, stop, step
+    dict_view,  // items[0]: the dict; text: "dict_keys", "dict_values" or "dict_items"
+    iterator,   // items: what it goes on from
     tensor,
     function,
     kernel,  // items: decorators beside those of its def: triton.autotune(...)(kernel)
@@ -141,7 +146,8 @@ struct HostValue {
   bool is_constexpr = false;               // made by tl.constexpr(...): what kernels may read
   std::shared_ptr<HostFunction> function;  // of a kernel: null, or its def in the function that made it
   std::shared_ptr<HostLauncher> launcher;
-  std::shared_ptr<HostClass> klass;  // klass, object, parent; of an integer or a string: the IntEnum, StrEnum
+  // klass, object, parent; of an integer or a string: the IntEnum, StrEnum; of a container: that derived from its type
+  std::shared_ptr<HostClass> klass;
   KernelRef kernel;
   const PassModule* module = nullptr;  // of a kernel, or the module itself
 
@@ -179,6 +185,7 @@ class HostScope {
  public:
   using Name = std::pair<std::string_view, HostValue>;
   std::shared_ptr<HostScope> parent;
+  bool module_level = false;  // seen by a function of the module, so what is in it would outlive a call
 
   HostScope() = default;
   HostScope(const HostScope&) = delete;
@@ -230,6 +237,7 @@ struct HostClass {
   };
   std::string name;
   std::shared_ptr<HostClass> parent;
+  std::string container;  // what its objects are, too: "builtins.dict", "collections.deque"
   bool frozen = false;
   bool ordered = false;        // dataclass(order=True)
   bool keyword_only = false;   // dataclass(kw_only=True)
@@ -244,8 +252,12 @@ struct HostClass {
 };
 
 std::string_view host_type_name(const HostValue& v);
+Integer range_size(const HostValue& range);
+HostValue range_item(const HostValue& range, const Integer& at);
+std::string_view kind_name(const HostValue& v);  // of the kind that it is, whatever its class
 bool is_enum_member(const HostValue& v);
-bool is_flag(const HostValue& v);  // of a Flag: a number whose bits are members
+bool is_container_object(const HostValue& v);  // of a class that is derived from a container
+bool is_flag(const HostValue& v);              // of a Flag: a number whose bits are members
 // An object of a NamedTuple is a tuple wherever that is asked for.
 bool is_named_tuple(const HostValue& v);
 HostValue shown_fields(const HostValue& object);  // of a dataclass: what its text says

@@ -19,11 +19,14 @@ import host_iterators
 BATCH = 20
 PIPELINES = 400
 HEAD = '''
+import collections
 import contextlib
 import functools
 import itertools
+import json
 import math
 import operator
+import typing
 import torch
 import triton
 import triton.language as tl

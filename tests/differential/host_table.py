@@ -43,6 +43,99 @@ class Rank:
 
     def __lt__(self, other):
         return self.n < other.n
+
+
+class Config(dict):
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name)
+
+
+class Attr(dict):
+    def __init__(self, **kw):
+        super().__init__(**kw)
+        self.__dict__ = self
+
+
+class Typed(dict):
+    def __init__(self, *args, **kw):
+        super().__init__(*args, **kw)
+        self.extra = 5
+
+    def __missing__(self, key):
+        return key * 2
+
+    def area(self):
+        return self["a"] * self.get("b", 1)
+
+
+class SetAttr(dict):
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__
+
+
+class Blocks2(list):
+    def total(self):
+        return sum(self)
+
+    def append(self, v):
+        super().append(v + 1)
+
+
+class Shape(tuple):
+    @property
+    def rows(self):
+        return self[0]
+
+
+class Lazy:
+    def __init__(self):
+        self.known = 1
+
+    def __getattr__(self, name):
+        if name.startswith("x"):
+            return name
+        raise AttributeError(name)
+
+
+class Meta:
+    def __class_getitem__(cls, item):
+        return item
+
+
+class Reg(collections.OrderedDict):
+    pass
+
+
+class DD(collections.defaultdict):
+    pass
+
+
+class Names(set):
+    pass
+
+
+class Checked:
+    def __init__(self):
+        object.__setattr__(self, "log", [])
+
+    def __setattr__(self, name, value):
+        self.log.append(name)
+        super().__setattr__(name, value)
+
+
+class Open:
+    pass
+
+
+class Closed:
+    def __init__(self):
+        self.n = 1
+
+    def close(self):
+        self.n = 2
 """
 
 EXPRESSIONS = [
@@ -104,6 +197,12 @@ EXPRESSIONS = [
     "x.is_meta, x.is_quantized, x.is_sparse, x.is_leaf, x.requires_grad, x.grad is None, x.grad_fn is None, x.layout == torch.strided", "x.is_complex(), torch.is_complex(x), z.is_signed(), x.is_same_size(y), x.is_same_size(x), x.is_same_size(x[0]), x.is_conj(), x.is_inference()", "x.dim_order(), y.dim_order(), z.dim_order(), w.dim_order(), x.permute(0, 2, 3, 1).dim_order(), x.permute(0, 3, 1, 2).dim_order(), x[:1].expand(3, 3, 4, 5).dim_order(), z.transpose(0, 1).dim_order()",
     "hasattr(x, 'sum'), hasattr(x, 'sums'), getattr(x, 'sums', 3), getattr(x, 'ndim', 0)", "next(iter([1, 2])), list(iter((1, 2))), sum(v for v in (1, 2)), tuple(v for v in 'ab'), [*(v for v in (1, 2))]", "next(iter([]))", "(lambda it: (next(it), next(it), list(it), list(it)))(iter([1, 2, 3, 4]))", "(lambda g: (sum(g), sum(g)))(i for i in range(4))", "len(i for i in range(3))",
     "undefined_name()", "x.shape.foo()", "(1).foo()", "'a'.foo()", "[].foo()", "len()", "int([1])", "'a'.join([1])", "{}.pop('a')", "[].pop()", "{1}.remove(5)", "[1].remove(5)", "(lambda a: a)()", "(lambda a: a)(1, 2)", "(lambda a, b=2: a + b)(1), (lambda *a: a)(1, 2), (lambda **k: k)(a=1), (lambda a, *, b: a - b)(5, b=2), (lambda: 7)()", "(lambda a: a)(b=1)",
+    # ranges and the views of dicts
+    "len(range(10)), range(10)[2], range(10)[-1], 3 in range(0, 10, 3), list(range(10)[2:5]), range(3) == range(3), repr(range(3)), str(range(1, 3)), repr(range(1, 9, 2)), repr(range(5, 0, -2)), repr(range(10)[::-3]), repr(range(20)[3:15:4][1:])", "range(3) == [0, 1, 2], isinstance(range(3), list), type(range(3)).__name__, isinstance(range(3), range)", "range(10).index(3), range(10).count(3), range(0, 10, 2).stop, range(0, 10, 2).start, range(0, 10, 2).step, range(10).count(11), range(0, 10, 3).index(9.0)", "range(10).index(12)", "range(10)[10]", "range(10)[-11]", "range(3)[1.0]", "list(reversed(range(3))), sum(range(4)), max(range(3)), bool(range(0)), bool(range(2)), [*range(3)], tuple(range(3)), list(range(5, 0, -2)), list(reversed(range(1, 10, 4)))", "range(3) + [1]", "range(3).append(1)", "range(3) * 2", "range(1, 2, 0)", "range(10**12)[5], len(range(10**12)), 10**11 in range(10**12), -1 in range(10**12), 5.0 in range(10), True in range(2), 'a' in range(3), None in range(3)", "{range(3): 1}[range(0, 3, 1)], range(0) == range(2, 1), range(0, 3, 2) == range(0, 4, 2), range(3) != range(4)", "range(0, 10, 2)[1:3] == range(2, 6, 2), list(zip(range(3), range(10**9))), next(iter(range(4, 9))), list(enumerate(range(2), 1)), sorted(range(3), reverse=True), min(range(3, 5)), list(map(str, range(2)))", "range(2.0)", "range('a')", "'-'.join(map(str, range(3))), list(itertools.islice(range(10**12), 2)), dict.fromkeys(range(2)), set(range(2)), range(3) is None, f'{range(3)}', range(2) < range(3)", "x.permute(*range(4)), x.permute(*reversed(range(4)))", "functools.reduce(operator.mul, range(1, 5)), math.prod(range(1, 4)), [i for i in range(3) if i in range(1, 3)], tuple(x.shape[i] for i in range(x.dim())), any(range(2))", "{'a': 1, 'b': 2}.keys() & {'a'}, {'a': 1}.keys() | {'b'}, {'a': 1}.keys() - {'a'}, {'a': 1}.items() & {('a', 1)}, {'a': 1}.keys() ^ {'b'}, {'a': 1}.keys() & ['a', 'a'], {'a', 'c'} - {'a': 1}.keys(), {'a': 1}.keys() | 'bb'", "{'a': 1}.keys()[0]", "{'a': 1}.keys() == {'a'}, {'a': 1}.keys() == {'a': 2}.keys(), {'a': 1}.values() == {'a': 1}.values(), {'a': 1}.items() == {'a': 1}.items(), {'a': 1}.keys() == ['a'], {'a': 1}.items() != {('a', 1)}", "isinstance({}.keys(), list), type({}.items()).__name__, type({}.values()).__name__", "list(reversed({'a': 1, 'b': 2}.items())), list(reversed({'a': 1, 'b': 2}.keys())), sorted({'b': 1, 'a': 2}.items()), ('a', 1) in {'a': 1}.items(), ('a', 2) in {'a': 1}.items(), 'a' in {'a': 1}.items(), 1 in {'a': 1}.values(), max({'a': 1}.values())", "{'a': 1}.keys().isdisjoint({'b'}), {'a': 1}.keys() <= {'a', 'b'}, {'a', 'b'} >= {'a': 1}.keys(), {'c'} | {'a': 1}.keys(), {'a': 1}.keys() < {'b': 1}.keys()", "{'a': 1}.items() + [('b', 2)]", "{'a': 1}.values() & {1}", "{'a': 1}.values().isdisjoint({1})", "next({'a': 1}.keys())", "len({'a': 1}.items()), next(iter({'a': 1}.items())), list({'a': 1}.items())[0], sorted({'a': 1}.keys() | {'c': 1}.keys()), {'a': 1}.keys() | set(), {**{'a': 1}}, functools.reduce(operator.add, {'a': 1, 'b': 4}.values())",
+    # classes that are containers, and those of collections
+    "Config(a=1).a, Config(a=1)['a'], Config({'b': 2}).b, len(Config(a=1)), list(Config(a=1)), Config(a=1) == {'a': 1}, dict(Config(a=1)), isinstance(Config(), dict), isinstance(Config(), Config)", "Config().a", "getattr(Config(), 'a', 3), hasattr(Config(a=1), 'a'), hasattr(Config(), 'a')", "Lazy().yy", "Names([1, 2]) | {3}, 1 in Names([1])", "sorted(Config(b=1, a=2)), max(Config(b=1)), sum(Blocks2([1, 2])), list(zip(Blocks2([1]), Blocks2([2]))), list(reversed(Blocks2([1, 2])))", "bool(Config()), bool(Blocks2()), not Blocks2([1])", "{Config(a=1).a: 2}, Config(a=Config(b=2)).a.b", "Config(a=1) | {'b': 2}", "'{a}'.format(**Config(a=1)), '%(a)s' % Config(a=1), f\"{Config(a=1)}\"", "issubclass(Config, dict), issubclass(Blocks2, list), issubclass(Config, list), isinstance(Config(), typing.Mapping), isinstance(Config(), object)", "Meta[3], Meta['a']", "type(Config()).__name__, type(Config()) is Config, type(Blocks2([1])) is list, Config(a=1).copy() == {'a': 1}", "Checked().columns", "collections.deque([1, 2, 3], maxlen=2) == collections.deque([2, 3]), collections.deque([1]) == [1], isinstance(collections.deque(), list), isinstance(collections.deque(), collections.deque), repr(collections.deque([1, 2], maxlen=3)), str(collections.deque())", "collections.deque([1], maxlen=-1)", "[1].popleft()", "[1].appendleft(2)", "collections.Counter('aab').most_common(1), collections.Counter(a=1) + collections.Counter(a=2), collections.Counter([1, 1, 2]) - collections.Counter([1]), collections.Counter('ab') & collections.Counter('b'), collections.Counter('ab') | collections.Counter('bb')", "repr(collections.Counter('abb')), repr(collections.defaultdict(int, a=1)), repr(collections.Counter()), type(collections.OrderedDict()).__name__, isinstance(collections.OrderedDict(), dict), isinstance({}, collections.OrderedDict), isinstance(collections.Counter(), collections.Counter)", "[[1, 2].__getitem__(1), {'a': 1}.__contains__('a'), (1, 2).__len__()]", "list(filter({'a': 1}.__contains__, 'ab'))",
+    # json, operator's functions that call, limits of dtypes
+    "operator.methodcaller('upper')('a'), operator.methodcaller('split', ',', maxsplit=1)('a,b,c'), list(map(operator.methodcaller('count', 1), [[1, 1], (1,)]))", "operator.methodcaller('nothing')(1)", "operator.attrgetter('n.n')(Rank(Rank(3))), operator.attrgetter('n', 'n')(Rank(2)), operator.itemgetter(1, 2)([1, 2, 3]), operator.itemgetter(-1)([1, 2])", "operator.attrgetter('a.b.c')(1)", "json.dumps({'a': [1, 2.5, None, True, 'x\"y\\n\\t']}), json.dumps([1, 2], separators=(',', ':')), json.dumps({'b': 1, 'a': 2}, sort_keys=True), json.dumps((1,), indent=2), json.dumps({'a': {'b': []}, 'c': [1, {}]}, indent=4)", "json.dumps({1: 2, None: 3, True: 4, 2.5: 1}), json.dumps('\\u00e9\\u4e2d'), json.dumps('\\u00e9', ensure_ascii=False) == '\"\\u00e9\"', json.dumps(float('inf')), json.dumps([float('-inf'), 1e300, 0.1]), json.dumps(Config(a=1)), json.dumps({}), json.dumps([], indent=2), json.dumps('a/b\\\\')", "json.dumps({(1, 2): 3})", "json.dumps({1, 2})", "json.dumps({'a': {1}}, default=list), json.dumps(torch.float32, default=str)", "json.dumps({'b': 1, 'a': [1, 2]}, indent=1, separators=(',', ': '), sort_keys=True)", "json.loads('{\"a\": [1, 2.5, null, true, \"x\"], \"b\": {}, \"c\": -3, \"d\": 1e3}')", "json.loads('[1, 2')", "json.loads('')", "json.loads(json.dumps({'a': [1, (2, 3)], 'b': None}))", "json.loads(3)", "torch.finfo(torch.float32).resolution, torch.finfo(torch.float16).smallest_normal, torch.finfo(torch.bfloat16).tiny, torch.finfo(torch.float32).eps, torch.finfo(torch.float16).max, torch.finfo(torch.float16).min, torch.finfo(torch.float16).bits, torch.finfo(torch.float16).dtype, torch.finfo(torch.bfloat16).resolution, torch.finfo(torch.float64).resolution, torch.finfo(torch.float16).resolution, torch.finfo(torch.float8_e4m3fn).resolution, torch.finfo(torch.float8_e5m2).resolution", "torch.iinfo(torch.int8).max, torch.iinfo(torch.int8).min, torch.iinfo(torch.int64).bits, torch.iinfo(torch.int32).dtype", "typing.NewType('Id', int)(3), list(map(typing.NewType('Id', int), [1, 2]))",
 ]
 
 BODIES = [
@@ -633,6 +732,255 @@ BODIES = [
     s &= {2, 3, 9}
     s ^= {3, 7}
     return b, sorted(t), a is b, s is t, type(1).__name__, type("a").__name__ == "str", type([]).__name__
+    """,
+    """
+    a, b, *c = range(5)
+    return a, b, c
+    """,
+    """
+    a, b = range(3)
+    return a
+    """,
+    """
+    r = range(3)
+    r[0] = 1
+    """,
+    """
+    match range(2):
+        case [a, b]:
+            return a, b
+    return 0
+    """,
+    """
+    d = {'a': 1}
+    k = d.keys()
+    d['b'] = 2
+    return list(k), len(k), 'b' in k, repr(k), repr(d.values()), repr(d.items()), bool(k), bool({}.keys())
+    """,
+    """
+    d = {'a': 1}
+    for k in d.keys():
+        d['b'] = 1
+    return 1
+    """,
+    """
+    d = {'a': 1}
+    for k, v in d.items():
+        d['b'] = 1
+    return 1
+    """,
+    """
+    d = {'a': 1}
+    for k, v in d.items():
+        d[k] = 2
+    return d
+    """,
+    """
+    d = {'a': 1, 'b': 2}
+    for k in list(d.keys()):
+        d.pop(k)
+    return d
+    """,
+    """
+    d = {'a': 1, 'b': 2}
+    for v in d.values():
+        del d['a']
+    return d
+    """,
+    """
+    d = {'a': 1}
+    e = dict(d.items())
+    e.update(d.items())
+    return e, set(d.values()), tuple(d.keys()), list(zip(d.keys(), d.values())), sum(d.values()), ','.join(d.keys()), dict(zip(d.values(), d)), [*d.items()], max(d.items(), key=lambda kv: kv[1]), x.permute(*{0: 1, 1: 2, 2: 3, 3: 0}.values())
+    """,
+    """
+    d = {'a': 1}
+    v = d.values()
+    d['a'] = 5
+    return list(v), v is d.values(), d.keys() is d.keys()
+    """,
+    """
+    c = Config(a=1)
+    c['b'] = 2
+    c.update(d=4)
+    return c.b, c.items(), c.get('z', 9), 'b' in c, {**c}, c.pop('a'), bool(c), repr(c), [k for k in c], c.copy()
+    """,
+    """
+    t = Typed(a=2, b=3)
+    return t.area(), t['q'], t.extra, t
+    """,
+    """
+    t = Typed([('a', 1)])
+    t.more = 3
+    return t.more, t, len(t), sorted(t.keys())
+    """,
+    """
+    a = Attr(x=1)
+    return a.x
+    """,
+    """
+    s = SetAttr()
+    s.a = 3
+    return s.a, s
+    """,
+    """
+    b = Blocks2([1, 2])
+    b.append(3)
+    return b.total(), b, len(b), b[0], b[-1], b[1:], isinstance(b, list), b == [1, 2, 4], [v for v in b], b + [1], type(b).__name__, repr(b), 2 in b, max(b)
+    """,
+    """
+    s = Shape((3, 4))
+    return s.rows, s, len(s), s == (3, 4), s[1], list(s), isinstance(s, tuple), tuple(s)
+    """,
+    """
+    l = Lazy()
+    return l.known, l.xyz, hasattr(l, 'yy'), getattr(l, 'q', 2)
+    """,
+    """
+    r = Reg(a=1)
+    r['b'] = 2
+    r.move_to_end('a')
+    return list(r)
+    """,
+    """
+    d = DD(list)
+    d['a'].append(1)
+    return d['a'], d
+    """,
+    """
+    def f(**kw):
+        return kw
+    return f(**Config(a=1))
+    """,
+    """
+    json_like = {'c': Config(a=1)}
+    return json_like
+    """,
+    """
+    a, b = Blocks2([1, 2])
+    return a, b
+    """,
+    """
+    c = Config(a=1)
+    c.b = 3
+    return c.b, c, 'b' in c
+    """,
+    """
+    c = Config(a=1)
+    del c['a']
+    return c
+    """,
+    """
+    c = Config(a=1)
+    c |= {'b': 2}
+    return c, isinstance(c, Config)
+    """,
+    """
+    c = Blocks2([1])
+    c += [5]
+    return c, isinstance(c, Blocks2)
+    """,
+    """
+    s = Checked()
+    s.rows = 3
+    return s.rows, s.log
+    """,
+    """
+    l = Lazy()
+    l.known = 4
+    del l.known
+    return l.known
+    """,
+    """
+    d = Open()
+    d.__dict__.update(a=1, b=2)
+    return d.a + d.b, d.__dict__
+    """,
+    """
+    d = collections.deque(maxlen=3)
+    for i in range(5):
+        d.append(i)
+    d.appendleft(9)
+    d.rotate(1)
+    d.extendleft([7, 8])
+    return list(d), d.maxlen, len(d), d[0], d[-1], d.pop(), d.popleft()
+    """,
+    """
+    c = collections.Counter('aab').copy()
+    d = collections.defaultdict(list).copy()
+    d['q'].append(1)
+    return c['zz'], d
+    """,
+    """
+    with contextlib.ExitStack() as s:
+        a = s.enter_context(contextlib.nullcontext(3))
+        s.callback(lambda: None)
+    return a
+    """,
+    """
+    seen = []
+    @contextlib.contextmanager
+    def f(n):
+        seen.append(n)
+        try:
+            yield n
+        finally:
+            seen.append(-n)
+    with contextlib.ExitStack() as s:
+        for i in range(1, 4):
+            s.enter_context(f(i))
+        s.callback(seen.append, 9)
+        seen.append(0)
+    return seen
+    """,
+    """
+    seen = []
+    with contextlib.ExitStack() as s:
+        s.enter_context(contextlib.suppress(KeyError))
+        s.callback(seen.append, 1)
+        {}['a']
+    return seen
+    """,
+    """
+    seen = []
+    try:
+        with contextlib.ExitStack() as s:
+            s.callback(seen.append, 1)
+            s.callback(lambda: {}['a'])
+            s.callback(seen.append, 2)
+            raise ValueError(3)
+    except KeyError:
+        seen.append('key')
+    return seen
+    """,
+    """
+    seen = []
+    with contextlib.ExitStack() as s:
+        s.callback(seen.append, 1)
+        kept = s.pop_all()
+    seen.append(2)
+    kept.close()
+    return seen
+    """,
+    """
+    class_like = Blocks(2)
+    with contextlib.closing(Closed()) as c:
+        n = c.n
+    return n, c.n
+    """,
+    """
+    with contextlib.ExitStack() as s:
+        s.push(contextlib.suppress(ValueError))
+        raise ValueError
+    return 5
+    """,
+    """
+    def f():
+        with contextlib.ExitStack() as s:
+            s.callback(g.append, 1)
+            return 3
+    g = []
+    return f(), g
     """,
 ]
 
