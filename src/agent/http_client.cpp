@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <memory>
 #include <mutex>
 
@@ -37,10 +36,7 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   const std::string_view line(data, size * count);
   if (line.starts_with("HTTP/")) t.answer.headers.clear();  // of an answer before this one (100 Continue)
   if (const std::size_t colon = line.find(':'); colon != std::string_view::npos && t.answer.headers.size() < 1000) {
-    std::string name(line.substr(0, colon));
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    t.answer.headers[name] = std::string(text_trim(line.substr(colon + 1)));
+    t.answer.headers[text_lower(line.substr(0, colon))] = std::string(text_trim(line.substr(colon + 1)));
   }
   return size * count;
 }

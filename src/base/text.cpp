@@ -36,6 +36,13 @@ std::string text_join(std::span<const std::string> parts, std::string_view separ
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+std::string text_lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
 std::string python_float(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";

@@ -12,6 +12,7 @@ std::string_view text_trim(std::string_view text);
 std::vector<std::string_view> text_lines(std::string_view text);
 std::vector<std::string_view> text_split(std::string_view text, char separator);
 std::string text_join(std::span<const std::string> parts, std::string_view separator);
+std::string text_lower(std::string_view text);  // of ASCII's letters
 
 // The bytes of the UTF-8 character at `at`; 1 where the bytes are no character.
 std::size_t text_character_size(std::string_view text, std::size_t at);

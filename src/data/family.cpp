@@ -1,7 +1,6 @@
 #include "data/family.h"
 
-#include <algorithm>
-#include <cctype>
+#include "base/text.h"
 
 namespace passnet::data {
 
@@ -28,8 +27,7 @@ constexpr std::string_view kFamilies[] = {
 }  // namespace
 
 std::string model_family(std::string_view model) {
-  std::string name(model);
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string name = text_lower(model);
   std::string_view best;
   std::size_t best_at = 0;
   for (const std::string_view family : kFamilies) {

@@ -2,10 +2,10 @@
 // others), function.cpp (functions, names of modules), eval.cpp (expressions), compare.cpp (equality,
 // order, text), calls.cpp (what is called), iterators.cpp, generators.cpp (and comprehensions),
 // builtins.cpp (Python's functions), math.cpp (math), library.cpp (triton, functools and their like),
-// itertools.cpp, collections.cpp (collections, operator), torch.cpp (torch), attributes.cpp (what
-// follows a dot), containers.cpp and strings.cpp (methods), classes.cpp (classes), enums.cpp,
-// exceptions.cpp, contexts.cpp (with), tensor.cpp and view.cpp (allocations, views) and
-// launch.cpp (kernels).
+// itertools.cpp, json.cpp, collections.cpp (collections, operator), torch.cpp (torch), attributes.cpp
+// (what follows a dot), containers.cpp, ranges.cpp (and views of dicts) and strings.cpp (methods),
+// classes.cpp (classes), enums.cpp, exceptions.cpp, contexts.cpp (with), tensor.cpp and view.cpp
+// (allocations, views) and launch.cpp (kernels).
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,6 @@ std::size_t text_find(std::string_view text, std::string_view part, std::size_t 
 // Python's characters of a text in UTF-8, and how many they are.
 std::vector<std::string> text_letters(std::string_view text);
 std::size_t text_length(std::string_view text);
-std::string text_lower(std::string_view text);  // of ASCII's letters
 // Stable, and safe whatever `less` says: the candidate's __lt__ need not be an order.
 template <class T, class Less>
 void merge_sort(std::vector<T>& items, const Less& less) {
@@ -377,6 +376,8 @@ class HostMachine {
   std::optional<HostValue> call_itertools(std::string_view name, HostArgs& args, HostKwargs& kwargs, py::Place place);
   // Of collections, itertools and operator (collections.cpp).
   std::optional<HostValue> call_versions(std::string_view path, const HostArgs& args, py::Place place);
+  struct JsonText;  // json.cpp
+  std::optional<HostValue> call_json(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
   std::optional<HostValue> call_collections(std::string_view path, HostArgs& args, HostKwargs& kwargs, py::Place place);
   std::optional<HostValue> call_operator(std::string_view name, const HostArgs& args, py::Place place);
   std::optional<HostValue> counter_method(const HostValue& object, std::string_view name, const HostArgs& args,

@@ -50,16 +50,6 @@ bool is_alpha(char c) { return is_lower(to_lower(c)); }
 bool is_alnum(char c) { return is_digit(c) || is_alpha(c); }
 bool is_blank(char c) { return kBlanks.find(c) != std::string_view::npos; }
 
-}  // namespace
-
-std::string text_lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), to_lower);
-  return out;
-}
-
-namespace {
-
 std::string stripped(std::string_view s, std::string_view of, bool left, bool right) {
   std::array<bool, 256> known{};
   for (const char c : of) known[static_cast<unsigned char>(c)] = true;

@@ -13,7 +13,6 @@
 #include <atomic>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -23,6 +22,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/text.h"
 #include "serve/timed_socket.h"
 #include "serve/websocket.h"
 
@@ -89,13 +89,6 @@ class Stream {
   TimedSocket& socket_;
 };
 
-std::string lower(std::string_view text) {
-  std::string out(text.data(), text.size());
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 Request request_from(const http::request<http::string_body>& message, Gone gone) {
   Request out;
   out.method = std::string(message.method_string().data(), message.method_string().size());
@@ -105,7 +98,7 @@ Request request_from(const http::request<http::string_body>& message, Gone gone)
   if (mark != std::string::npos) out.query = target.substr(mark + 1);
   out.body = message.body();
   for (const auto& field : message)
-    out.headers.emplace_back(lower({field.name_string().data(), field.name_string().size()}),
+    out.headers.emplace_back(text_lower({field.name_string().data(), field.name_string().size()}),
                              std::string(field.value().data(), field.value().size()));
   out.gone = std::move(gone);
   return out;
@@ -225,7 +218,8 @@ class BeastServer final : public Server {
       }
       const auto& message = parser.get();
       const Request request = request_from(message, [&socket] { return socket.gone(); });
-      if (const std::string* upgrade = request.header("upgrade"); upgrade != nullptr && lower(*upgrade) == "websocket")
+      if (const std::string* upgrade = request.header("upgrade");
+          upgrade != nullptr && text_lower(*upgrade) == "websocket")
         return upgraded(socket, request, message.version());
       keep = message.keep_alive();
       Reply reply;

@@ -617,9 +617,7 @@ Operand Lowering::b_float(Call& c) {
     if (!to_whole) refuse(fmt::format("int() of {}", constant_text(v)));
     return Operand::of(ConstValue::of(*to_whole));
   }
-  std::string text(text_trim(v.text));
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char ch) { return static_cast<char>(std::tolower(ch)); });
+  const std::string text = text_lower(text_trim(v.text));
   std::string_view digits = text;
   const bool minus = digits.starts_with('-');
   if (minus || digits.starts_with('+')) digits.remove_prefix(1);
