@@ -655,11 +655,11 @@ Operand Lowering::b_uniform(Call& c) {
 }
 
 Operand Lowering::b_random(Call& c) {
-  const ValueId seed = tensor_arg(c, 0), offset = tensor_arg(c, 1);
+  ValueId seed = tensor_arg(c, 0), offset = tensor_arg(c, 1);
   for (const ValueId v : {seed, offset})
     if (is_float(type(v).elem) || type(v).pointer)
       refuse(fmt::format("{} of {}", c.name, triton_type(type(v))), "seed and offset are integers");
-  if (type(seed).is_tile()) refuse(fmt::format("the seed of {} is a scalar", c.name));
+  if (type(seed).is_tile()) broadcast_pair(seed, offset);
   const std::int64_t rounds = integer_arg(c, 2, "n_rounds");
   if (rounds < 0 || rounds > 100) refuse(fmt::format("{} rounds in {}", rounds, c.name));
   const Shape shape = type(offset).shape;

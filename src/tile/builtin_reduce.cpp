@@ -591,10 +591,15 @@ Operand Lowering::b_unsupported(Call& c) {
 // ---- Python and triton, on constants
 
 Operand Lowering::b_constexpr(Call& c) {
-  if (c[0].is_tensor())
-    refuse(fmt::format("tl.constexpr of {}, which is computed when the kernel runs", operand_text(c[0])),
-           "constants are made of literals and tl.constexpr values");
-  return c[0];
+  return c[0];  // of a value of the run, too, as in Triton: it stays one
+}
+
+Operand Lowering::b_int_dtype(Call& c) {
+  const std::int64_t bits = integer_arg(c, 0, "bitwidth");
+  const bool is_signed = flag_arg(c, 1, "signed");
+  const auto elem = elem_of_name(fmt::format("{}int{}", is_signed || bits == 1 ? "" : "u", bits));
+  if (!elem) refuse(fmt::format("{} of {} bits", c.name, bits), "integers have 1, 8, 16, 32 or 64");
+  return Operand::of(ConstValue::of(scalar_type(*elem)));
 }
 
 Operand Lowering::b_warps(Call& c) {

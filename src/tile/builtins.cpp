@@ -288,6 +288,7 @@ struct BuiltinTable {
       {"print", kPython, "*values", &L::b_ignore},
       {"cdiv", kTriton, "x, y", &L::b_triton},
       {"next_power_of_2", kTriton, "n", &L::b_triton},
+      {"core.get_int_dtype", kTl, "bitwidth, signed", &L::b_int_dtype},
       {"standard._log2", kTl, "i", &L::b_triton},
       {"standard._is_power_of_two", kTl, "i", &L::b_triton},
       // not there yet

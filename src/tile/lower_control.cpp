@@ -372,7 +372,7 @@ Lowering::Range Lowering::loop_range(const py::Stmt& s) {
   for (const py::Keyword& k : s.value->keywords) {
     constexpr std::string_view kHints[] = {"num_stages", "loop_unroll_factor", "disallow_acc_multi_buffer",
                                            "flatten",    "warp_specialize",    "disable_licm"};
-    if (tuned && std::find(std::begin(kHints), std::end(kHints), k.name) != std::end(kHints)) continue;
+    if (!is_static && std::find(std::begin(kHints), std::end(kHints), k.name) != std::end(kHints)) continue;
     constexpr std::string_view kNames[] = {"arg1", "arg2", "step"};
     const auto at = std::find(std::begin(kNames), std::end(kNames), k.name);
     if (callee.text == "builtins.range" || at == std::end(kNames))
@@ -381,7 +381,9 @@ Lowering::Range Lowering::loop_range(const py::Stmt& s) {
     values[i] = eval(*k.value);
     named[i] = &values[i];
   }
-  if (args.size() > 3) refuse("a range takes at most three arguments");
+  constexpr std::size_t kWithHints = 9;
+  if (args.size() > (tuned ? kWithHints : 3)) refuse("a range takes at most three arguments");
+  args.resize(std::min<std::size_t>(args.size(), 3));
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (named[i] != nullptr) refuse(fmt::format("a range got two values for its argument {}", i + 1));
     values[i] = args[i];

@@ -1,6 +1,7 @@
 // Expressions: operators, subscripts, conditions.
 #include <algorithm>
 
+#include "graph/dtype.h"
 #include "py/arithmetic.h"
 #include "py/printer.h"
 #include "tile/lowering.h"
@@ -268,6 +269,12 @@ Operand Lowering::eval_compare(const py::Expr& e) {
   if (op == O::is || op == O::is_not) return Operand::of(ConstValue::boolean(same(a, b) == (op == O::is)));
   if (a.is(Operand::Kind::tuple) && b.is(Operand::Kind::tuple) && (op == O::eq || op == O::ne))
     return Operand::of(ConstValue::boolean(equal(a, b) == (op == O::eq)));
+  // torch's own types are none of the language's, as in Triton: x.dtype == torch.float16 is false
+  const auto torch_type = [](const Operand& v) {
+    return v.is(Operand::Kind::path) && v.text.starts_with("torch.") && dtype_from_name(v.text);
+  };
+  if (((torch_type(a) && b.is_constant()) || (a.is_constant() && torch_type(b))) && (op == O::eq || op == O::ne))
+    return Operand::of(ConstValue::boolean(op == O::ne));
   // None, strings and types compare at once with anything
   const auto plain = [](const Operand& v) { return v.is_constant() && !v.is_number(); };
   if (!(a.is_constant() && b.is_constant()) && (plain(a) || plain(b)) && (op == O::eq || op == O::ne))

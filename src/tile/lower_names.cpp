@@ -162,12 +162,14 @@ Operand Lowering::path_attribute(const std::string& path) {
       if (rest == "TRITON_MAX_TENSOR_NUMEL") return Operand::of(ConstValue::of(kElementLimit));
       if (rest == "PropagateNan.ALL" || rest == "PropagateNan.NONE")
         return Operand::of(ConstValue::string(std::string(rest.substr(13))));
-      if (std::find(std::begin(kPlaces), std::end(kPlaces), rest) != std::end(kPlaces)) return Operand::path(path);
+      if (std::find(std::begin(kPlaces), std::end(kPlaces), rest) != std::end(kPlaces))
+        return Operand::path(fmt::format("{}{}", kLanguage, rest));
     }
     if (space.home == kCuda && rest == "libdevice") return Operand::path(path);
     if (find_builtin(rest, space.home) != nullptr) return Operand::path(path);
+    if (space.home == kTl && find_builtin(std::string_view(path).substr(kLanguage.size()), kTl) != nullptr)
+      return Operand::path(path);  // of a module alone: standard._log2
     if (space.written == "tl.standard.") {
-      if (find_builtin(std::string_view(path).substr(kLanguage.size()), kTl) != nullptr) return Operand::path(path);
       if (const Named own = standard_function(rest); own.kind != Named::Kind::missing) return from_named(own, rest);
     }
     if (is_missing_builtin(rest, space.home)) {
@@ -252,12 +254,12 @@ Operand Lowering::attribute(const Operand& object, std::string_view name) {
       if (find_builtin(name, kDescriptor) != nullptr) return method();
       break;
     case Operand::Kind::constant:
+      if (name == "value") return object;
       if (object.constant.is(ConstValue::Kind::type)) {
         if (name == "shape") return shape(object.constant.type.shape);
         if (name.starts_with("is_")) return method();
         return type_attribute(object.constant, name);
       }
-      if (name == "value") return object;
       if (fold_method(object.constant, name, nullptr)) return method();
       if (object.is_number())
         refuse(fmt::format("{} is a Python {}, which has no '{}'", operand_text(object), python_type(object.constant),

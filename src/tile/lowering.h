@@ -316,6 +316,7 @@ class Lowering {
   Operand b_isinstance(Call& c);
   Operand b_hasattr(Call& c);
   Operand b_triton(Call& c);
+  Operand b_int_dtype(Call& c);
 
   // Helpers of the handlers.
   ValueId tensor_arg(Call& c, std::size_t i);
