@@ -100,7 +100,7 @@ class Evaluator::Impl {
                             .lone_elements = has_lone_elements(graph_.graph)},
                            candidate_graph_.digest(options_.secret));
       stage("compile");
-      options_.settle(Work::compile);
+      options_.settle(Work::start);
       make_subject();
       stage("run");
       options_.settle(Work::run);
@@ -118,6 +118,7 @@ class Evaluator::Impl {
       if (options_.baseline != "eager") {
         Candidate base;
         base.kind = Candidate::Kind::eager_python;
+        options_.settle(Work::start);  // it has threads of its own, on the same cores
         baseline_ = need(peer_subject(base, graph_, engine_, options_.device), Status::eager_fail);
       }
       time_both();

@@ -33,9 +33,9 @@ struct EvaluateOptions {
   // Called once, when all that a pass folder needs is compiled and loaded, before its fast kernels run: a worker closes
   // itself here. What it could not close is given back, and noted.
   std::function<std::vector<std::string>()> seal;
-  // Called before work of another kind begins: torch's threads run graphs, or processes and threads are started to
-  // compile.
-  enum class Work : std::uint8_t { run, compile };
+  // Called before work of another kind begins: torch's threads run graphs, or processes and threads are started, which
+  // inherit the cores of who starts them.
+  enum class Work : std::uint8_t { run, start };
   std::function<void(Work next)> settle = [](Work) {};
   // Told before each stage begins, so that the stage in which a worker died is known.
   std::function<void(std::string_view stage)> stage = [](std::string_view) {};
